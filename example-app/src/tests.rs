@@ -22,7 +22,7 @@ fn saxpy_is_right() {
         let x = stream.upload(&input())?;
         let mut y = stream.upload(&vec![1.0f32; N as usize])?;
         // SAFETY: the kernel compares with `N`, and both buffers have as many elements.
-        unsafe { demo.saxpy(&stream, NdRange::linear(N as usize, GROUP), 2.5, &x, &mut y, N)? };
+        unsafe { demo.saxpy(&stream, NdRange::linear_at_least(N as usize, GROUP), 2.5, &x, &mut y, N)? };
         // A device may round once, where others round the product and the sum.
         Ok(expect_close(&stream.download(&y)?, &expected, Ulps(1))?)
     });
@@ -37,7 +37,7 @@ fn sums_are_the_same_everywhere() {
         let x = stream.upload(&input())?;
         let mut sums = stream.zeroed::<f32>(groups)?;
         // SAFETY: the kernel compares with `N`, and writes one sum for each group.
-        unsafe { demo.reduce(&stream, NdRange::linear(N as usize, GROUP), &x, &mut sums, N)? };
+        unsafe { demo.reduce(&stream, NdRange::linear_at_least(N as usize, GROUP), &x, &mut sums, N)? };
         Ok(stream.download(&sums)?)
     });
 }

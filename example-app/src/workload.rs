@@ -43,7 +43,14 @@ impl Work<'_> {
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe {
-            self.kernels.saxpy(stream, NdRange::linear(n as usize, GROUP), 2.5, &on_device, &mut *y, n)?
+            self.kernels.saxpy(
+                stream,
+                NdRange::linear_at_least(n as usize, GROUP),
+                2.5,
+                &on_device,
+                &mut *y,
+                n,
+            )?
         };
         let time = stream.record()?.since(&start)?;
         let right = x.iter().zip(&stream.download(&*y)?).all(|(x, y)| close(*y, 2.5 * x + 1.0));
@@ -58,7 +65,7 @@ impl Work<'_> {
         let mut sums = self.stream.zeroed::<f32>(n.div_ceil(GROUP))?;
         let start = stream.record()?;
         // SAFETY: see `Work`.
-        unsafe { self.kernels.reduce(stream, NdRange::linear(n, GROUP), y, &mut sums, n as u32)? };
+        unsafe { self.kernels.reduce(stream, NdRange::linear_at_least(n, GROUP), y, &mut sums, n as u32)? };
         let time = stream.record()?.since(&start)?;
         let expected = x[..n].chunks(GROUP).map(|part| part.iter().map(|x| 2.5 * x + 1.0).sum());
         let right = stream.download(&sums)?.into_iter().zip(expected).all(|(sum, all)| close(sum, all));
@@ -93,7 +100,13 @@ impl Work<'_> {
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe {
-            self.kernels.histogram(stream, NdRange::linear(n as usize, GROUP), &on_device, &mut bins, n)?
+            self.kernels.histogram(
+                stream,
+                NdRange::linear_at_least(n as usize, GROUP),
+                &on_device,
+                &mut bins,
+                n,
+            )?
         };
         let time = stream.record()?.since(&start)?;
         let mut expected = [0u32; BINS];

@@ -237,7 +237,7 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
             return each_scanned(session, targets, all);
         }
         Route::Llvm => {
-            let scan = llvm::scan(session, &first.target)?;
+            let scan = llvm::scan(session, scanned_target(targets, first))?;
             builtin_names::warn(session, &scan.files, all);
             kernels = scanned(&scan.files);
             let units = session::Unit::split(&scan, session.sources.options.split.unwrap_or_default())?;
@@ -258,6 +258,12 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
         }
     };
     Ok(Compiled { results, left_out: Vec::new(), kernels })
+}
+
+/// The target as for which portable sources are read: SPIR-V has a version with fewer functions than others.
+fn scanned_target<'t>(targets: &'t [WantedTarget], first: &'t WantedTarget) -> &'t Target {
+    let mut targets = targets.iter().map(|wanted| &wanted.target);
+    targets.find(|target| matches!(target, Target::Spirv64(_) | Target::Intel(_))).unwrap_or(&first.target)
 }
 
 /// The images for `target`, one of the targets `all`; none without kernels.

@@ -708,6 +708,18 @@ pub(crate) fn refuse_mode(range: &NdRange) -> Result<(), Problem> {
     ))
 }
 
+/// A launch over an uneven range on a device whose work-groups are all of one size.
+#[cfg(any(feature = "cuda", feature = "hip", feature = "opencl"))]
+#[cold]
+pub(crate) fn uneven_range(range: &NdRange, device: &str) -> Problem {
+    let text = format!(
+        "local size {:?} does not divide global size {:?}, and {device} has no smaller last work-groups",
+        range.local(),
+        range.global()
+    );
+    Problem::with_hint(text, range.fitting_hint())
+}
+
 /// Refuses dynamic shared memory, which only CUDA and HIP have.
 #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {

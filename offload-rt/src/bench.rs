@@ -22,7 +22,7 @@
 //!         let mut y = stream.zeroed::<f32>(4096)?;
 //!         bench.kernel("saxpy, 4096", || {
 //!             // SAFETY: the kernel uses 4096 elements of each.
-//!             unsafe { blas.saxpy(stream, NdRange::linear(4096, 64), 2.0, &x, &mut y) }
+//!             unsafe { blas.saxpy(stream, NdRange::linear_at_least(4096, 64), 2.0, &x, &mut y) }
 //!         })?;
 //!         Ok(())
 //!     })

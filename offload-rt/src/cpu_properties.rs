@@ -22,6 +22,9 @@ struct GroupFiles {
     reclaimable: &'static str,
 }
 
+/// The sizes of sub-groups that a kernel for the target `host` may require; others have the last one.
+const SUB_GROUP_SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
 /// <https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files>.
 const VERSION_2: GroupFiles =
     GroupFiles { limit: "memory.max", used: "memory.current", reclaimable: "inactive_file" };
@@ -45,6 +48,7 @@ pub(crate) fn query() -> DeviceProperties {
     let files = SystemFiles { proc: Path::new("/proc"), sys: Path::new("/sys") };
     DeviceProperties {
         compute_units: threads.and_then(|count| u32::try_from(count.get()).ok()),
+        sub_group_sizes: SUB_GROUP_SIZES.to_vec(),
         is_memory_unified: Some(true),
         ..files.properties()
     }

@@ -40,7 +40,7 @@ impl GroupSizes {
 
     /// At least `items` work-items in groups of a size that suits.
     pub(crate) fn range(self, items: usize) -> NdRange {
-        NdRange::linear(items, self.for_items(items))
+        NdRange::linear_at_least(items, self.for_items(items))
     }
 }
 
@@ -48,7 +48,7 @@ impl GroupSizes {
 pub(crate) fn required_range(items: usize, group: [u32; 3]) -> NdRange {
     let [x, y, z] = group.map(|size| size as usize);
     if y == 1 && z == 1 {
-        return NdRange::linear(items, x);
+        return NdRange::linear_at_least(items, x);
     }
     let size = x.saturating_mul(y).saturating_mul(z);
     let groups = items.checked_div(size).unwrap_or(0);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn required_sizes_stay() {
-        assert_eq!(required_range(1000, [64, 1, 1]), NdRange::linear(1000, 64));
+        assert_eq!(required_range(1000, [64, 1, 1]), NdRange::linear_at_least(1000, 64));
         assert_eq!(required_range(1000, [16, 16, 1]), NdRange::new([64, 16], [16, 16]));
         assert_eq!(required_range(512, [8, 8, 8]), NdRange::new([8, 8, 8], [8, 8, 8]));
         assert!(required_range(0, [16, 16, 1]).is_empty());

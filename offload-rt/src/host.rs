@@ -1,15 +1,16 @@
 //! The backend of the target `host`: native code that runs on the program's own CPU, in this process, without a driver.
 //!
-//! An image is an ELF shared object with this interface, version 1:
+//! An image is an ELF shared object with this interface, version 2:
 //!
 //! ```c
-//! extern const uint32_t __offload_host_abi; // 1
+//! extern const uint32_t __offload_host_abi; // 2
 //! struct offload_group {
 //!   uint64_t global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
 //!   uint64_t work_dim;
 //!   void (*print)(void *, const char *, uint64_t);
 //!   void *print_data;
 //!   void *frame;
+//!   uint64_t enqueued_local_size[3];
 //! };
 //! // For each kernel K: bytes of the frame for each work-item of a group.
 //! extern const uint64_t __offload_frame_K;
@@ -19,6 +20,8 @@
 //!                          const uint64_t first[3], const uint64_t last[3]);
 //! ```
 //!
+//! - `local_size` is that of the group. `enqueued_local_size` is that of the launch, of which the last groups of a dimension
+//!   may be smaller.
 //! - `args[i]` points to the argument: to the bytes of a value, or to a pointer to global, constant or local memory.
 //!   Values and local memory are aligned to 128 bytes, as OpenCL's largest vector needs.
 //! - An argument `image2d_t` and the like is a pointer to `struct offload_image` of `host_images.c`, which holds as long
@@ -260,7 +263,7 @@ impl BackendKernel for HostKernel {
 
     /// Small launches are spread over the threads.
     fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem> {
-        self.check_shared_memory(&NdRange::linear(1, 1).with_shared_memory(shared_memory))?;
+        self.check_shared_memory(&NdRange::linear_at_least(1, 1).with_shared_memory(shared_memory))?;
         let most = self.info.max_work_group.map_or(USUAL_GROUP, |most| most as usize);
         let multiple = self.info.sub_group_size.unwrap_or(VECTOR_ITEMS);
         let sizes = GroupSizes::with_most(most.min(USUAL_GROUP), multiple as usize);

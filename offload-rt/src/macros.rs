@@ -20,7 +20,7 @@
 /// offload_rt::include_kernels!("blas");
 /// let blas = blas::load(&device)?; // once for each device
 /// // kernel void saxpy(float a, global const float *x, global float *y, uint n)
-/// unsafe { blas.saxpy(&stream, NdRange::linear(n, 256), 2.5, &x, &mut y, n as u32)? };
+/// unsafe { blas.saxpy(&stream, NdRange::linear_at_least(n, 256), 2.5, &x, &mut y, n as u32)? };
 ///
 /// offload_rt::include_kernels!(pub(crate) mod kernels = "blas");
 /// let blas = kernels::load(&device)?;

@@ -9,8 +9,8 @@ const MAX_ITEMS: usize = isize::MAX as usize;
 /// The global size is in work-items, for every device and language. CUDA's and HIP's grid is
 /// [`groups`](NdRange::groups), the global size divided by the local size.
 ///
-/// Making a range does not fail. A launch over a range whose local size has a zero or does not divide the global size
-/// fails.
+/// Making a range does not fail. A launch over a range whose local size has a zero fails, and one over a range whose local
+/// size does not divide the global size, unless it is made by [`uneven`](NdRange::uneven).
 ///
 /// ```
 /// use offload_rt::NdRange;
@@ -18,7 +18,7 @@ const MAX_ITEMS: usize = isize::MAX as usize;
 /// let range = NdRange::new([1024, 64], [16, 16]);
 /// assert_eq!((range.groups(), range.group_count()), ([64, 4, 1], 256));
 /// // A launch over it succeeds, and runs nothing.
-/// assert!(NdRange::linear(0, 256).is_empty());
+/// assert!(NdRange::new([0], [256]).is_empty());
 /// ```
 ///
 /// ```compile_fail
@@ -35,6 +35,8 @@ pub struct NdRange {
     offset: [usize; 3],
     shared_memory: u32,
     mode: LaunchMode,
+    /// Whether the last groups of a dimension are smaller.
+    is_uneven: bool,
     refusal: Option<RangeRefusal>,
 }
 
@@ -65,7 +67,7 @@ enum RangeRefusal {
     Indivisible,
     /// More work-items than [`MAX_ITEMS`].
     TooLarge,
-    /// [`NdRange::linear`] cannot round the work-items up to whole groups.
+    /// [`NdRange::linear_at_least`] cannot round the work-items up to whole groups.
     Linear,
     /// The offset has this number of dimensions, and another one than the range, or an id would overflow.
     Offset { dimensions: u32 },
@@ -99,16 +101,44 @@ impl NdRange {
     where
         [usize; D]: Dimensions,
     {
+        let range = NdRange::uneven(global, local);
+        if range.is_uneven {
+            NdRange { is_uneven: false, refusal: Some(RangeRefusal::Indivisible), ..range }
+        } else {
+            range
+        }
+    }
+
+    /// `global` work-items in groups of `local`, in one to three dimensions. Where `local` does not divide `global`, the last
+    /// groups of that dimension are smaller: no work-item is beyond `global`. There `get_local_size` is the size of the
+    /// smaller group, and `get_enqueued_local_size` is `local`
+    /// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#_mapping_work_items_onto_an_ndrange>).
+    ///
+    /// The host CPU launches such a range, and OpenCL devices with non-uniform work-groups, for kernels in OpenCL C 2.0 or
+    /// later. CUDA, HIP, other OpenCL devices, and kernels with a required size of work-groups refuse it unless `local`
+    /// divides `global`: their error names the range that fits.
+    ///
+    /// ```
+    /// let range = offload_rt::NdRange::uneven([1000], [256]);
+    /// assert_eq!((range.global()[0], range.group_count()), (1000, 4));
+    /// assert!(range.is_uneven() && !offload_rt::NdRange::uneven([1024], [256]).is_uneven());
+    /// ```
+    ///
+    /// A launch fails if a size of `local` is zero, or over more than 2⁶³ work-items.
+    #[must_use]
+    pub fn uneven<const D: usize>(global: [usize; D], local: [usize; D]) -> NdRange
+    where
+        [usize; D]: Dimensions,
+    {
         let mut groups = [1; 3];
-        let mut is_divisible = true;
+        let mut is_uneven = false;
         for (groups, (global, local)) in groups.iter_mut().zip(global.iter().zip(&local)) {
-            let remainder = global.checked_rem(*local);
-            is_divisible &= remainder == Some(0);
-            *groups = if remainder.is_some() { global.div_ceil(*local) } else { 0 };
+            is_uneven |= global.checked_rem(*local).is_some_and(|rest| rest != 0);
+            *groups = if *local == 0 { 0 } else { global.div_ceil(*local) };
         }
         let items = global.iter().try_fold(1usize, |product, size| product.checked_mul(*size));
         let items = if global.contains(&0) { Some(0) } else { items };
-        let refusal = if !is_divisible {
+        let refusal = if local.contains(&0) {
             Some(RangeRefusal::Indivisible)
         } else if items.is_none_or(|items| items > MAX_ITEMS) {
             Some(RangeRefusal::TooLarge)
@@ -123,6 +153,7 @@ impl NdRange {
             offset: [0; 3],
             shared_memory: 0,
             mode: LaunchMode::default(),
+            is_uneven: is_uneven && refusal.is_none(),
             refusal,
         }
     }
@@ -131,14 +162,14 @@ impl NdRange {
     /// the kernel compares its id with the number that it needs.
     ///
     /// ```
-    /// let range = offload_rt::NdRange::linear(1000, 256);
+    /// let range = offload_rt::NdRange::linear_at_least(1000, 256);
     /// assert_eq!((range.global()[0], range.group_count()), (1024, 4));
     /// ```
     ///
     /// A launch fails if `group` is zero, or over more than 2⁶³ work-items.
     #[inline]
     #[must_use]
-    pub fn linear(items: usize, group: usize) -> NdRange {
+    pub fn linear_at_least(items: usize, group: usize) -> NdRange {
         let groups = if group == 0 { 0 } else { items.div_ceil(group) };
         let global = groups.checked_mul(group).filter(|global| *global <= MAX_ITEMS && group != 0);
         NdRange {
@@ -149,6 +180,7 @@ impl NdRange {
             offset: [0; 3],
             shared_memory: 0,
             mode: LaunchMode::default(),
+            is_uneven: false,
             refusal: if global.is_none() { Some(RangeRefusal::Linear) } else { None },
         }
     }
@@ -297,6 +329,53 @@ impl NdRange {
         if self.is_empty() { 0 } else { product(self.groups) }
     }
 
+    /// Whether the last groups of a dimension are smaller than [`local`](NdRange::local).
+    #[inline]
+    pub fn is_uneven(&self) -> bool {
+        self.is_uneven
+    }
+
+    /// The work-items of the group at `group`, of which the last ones of an uneven range are smaller.
+    #[cfg(all(feature = "host", unix))]
+    pub(crate) fn local_at(&self, group: [u64; 3]) -> [u64; 3] {
+        let mut sizes = widened(self.local);
+        for ((size, global), number) in sizes.iter_mut().zip(widened(self.global)).zip(group) {
+            let before = number.saturating_mul(*size);
+            *size = global.saturating_sub(before).min(*size);
+        }
+        sizes
+    }
+
+    /// The expression of a range of whole groups with at least the work-items of this one.
+    #[cold]
+    pub(crate) fn fitting(&self) -> String {
+        let mut global = self.global;
+        for (global, (groups, local)) in global.iter_mut().zip(self.groups.iter().zip(&self.local)) {
+            *global = groups.saturating_mul(*local);
+        }
+        let global = in_dimensions(&global, self.dimensions);
+        let local = in_dimensions(&self.local, self.dimensions);
+        format!("NdRange::new({global:?}, {local:?})")
+    }
+
+    /// What to do where a range of whole groups is needed, and this is none.
+    #[cold]
+    pub(crate) fn fitting_hint(&self) -> String {
+        format!("launch `{}`, and return from work-items beyond the data in the kernel", self.fitting())
+    }
+
+    /// What to do about the [`refusal`](NdRange::refusal).
+    #[cold]
+    pub(crate) fn refusal_hint(&self) -> Option<String> {
+        if self.refusal != Some(RangeRefusal::Indivisible) || self.local.contains(&0) {
+            return None;
+        }
+        Some(format!(
+            "{}; `NdRange::uneven` has smaller last groups, on the host CPU and OpenCL devices that have them",
+            self.fitting_hint()
+        ))
+    }
+
     /// Whether it has no work-items.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -390,14 +469,31 @@ mod tests {
     }
 
     #[test]
+    fn last_groups_of_uneven_ranges_are_smaller() {
+        let range = NdRange::uneven([10, 6], [4, 3]);
+        assert!(range.is_valid() && range.is_uneven());
+        assert_eq!((range.groups(), range.group_count()), ([3, 2, 1], 6));
+        assert_eq!(range.fitting(), "NdRange::new([12, 6], [4, 3])");
+        #[cfg(all(feature = "host", unix))]
+        assert_eq!((range.local_at([1, 1, 0]), range.local_at([2, 0, 0])), ([4, 3, 1], [2, 3, 1]));
+        assert_eq!(NdRange::uneven([12, 6], [4, 3]), NdRange::new([12, 6], [4, 3]));
+        for refused in [NdRange::uneven([4], [0]), NdRange::uneven([usize::MAX], [2])] {
+            assert!(!refused.is_valid() && !refused.is_uneven(), "{refused:?}");
+        }
+        let hint = NdRange::new([10, 6], [4, 3]).refusal_hint().unwrap();
+        assert!(hint.contains("NdRange::new([12, 6], [4, 3])"), "{hint}");
+        assert_eq!(NdRange::new([4], [0]).refusal_hint(), None);
+    }
+
+    #[test]
     fn groups_are_counted_and_rounded_up() {
         assert_eq!(NdRange::new([12], [4]).groups(), [3, 1, 1]);
         assert_eq!(NdRange::new([12, 6, 5], [4, 6, 1]).groups(), [3, 1, 5]);
         for (items, group, global) in [(1, 1, 1), (7, 4, 8), (8, 4, 8), (9, 4, 12)] {
-            assert_eq!(NdRange::linear(items, group), NdRange::new([global], [group]));
+            assert_eq!(NdRange::linear_at_least(items, group), NdRange::new([global], [group]));
         }
         for (items, group) in [(4, 0), (0, 0), (usize::MAX, 2), (1 << 63, 1), (1, usize::MAX)] {
-            let range = NdRange::linear(items, group);
+            let range = NdRange::linear_at_least(items, group);
             let refusal = format!("{items} work-items cannot run in groups of {group}");
             assert_eq!((range.is_valid(), range.refusal()), (false, Some(refusal)));
         }
@@ -414,8 +510,8 @@ mod tests {
         ] {
             assert!(range.is_valid() && range.is_empty() && range.group_count() == 0, "{range:?}");
         }
-        assert_eq!(NdRange::linear(0, 64), NdRange::new([0], [64]));
-        assert!(!NdRange::linear(1, 64).is_empty());
+        assert_eq!(NdRange::linear_at_least(0, 64), NdRange::new([0], [64]));
+        assert!(!NdRange::linear_at_least(1, 64).is_empty());
     }
 
     #[test]

@@ -24,7 +24,7 @@
 //!         let x = stream.upload(&x)?;
 //!         let mut y = stream.upload(&[1.0f32; 1000])?;
 //!         // SAFETY: the kernel uses an element of each buffer for each work-item.
-//!         unsafe { blas.saxpy(&stream, NdRange::linear(1000, 50), 2.5, &x, &mut y)? };
+//!         unsafe { blas.saxpy(&stream, NdRange::linear_at_least(1000, 50), 2.5, &x, &mut y)? };
 //!         Ok(expect_close(&stream.download(&y)?, &expected, Ulps(1))?)
 //!     });
 //! }

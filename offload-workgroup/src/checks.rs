@@ -270,7 +270,7 @@ impl<'m> CheckWriter<'m> {
             return;
         }
         let mut flags = None;
-        if name.contains(WARP_BARRIER_FUNCTION) {
+        if WARP_BARRIER_FUNCTIONS.iter().any(|barrier| name.contains(barrier)) {
             flags = Some(WARP_FLAGS);
         } else if name.contains("barrier") {
             let argument = arguments.split([',', ')']).next().unwrap_or_default();
@@ -331,8 +331,9 @@ fn is_label(line: &str) -> bool {
     !line.starts_with(' ') && line.contains(':')
 }
 
-/// The function of a barrier of a warp in the headers for CUDA C++, and the flags of its check.
-const WARP_BARRIER_FUNCTION: &str = "__offload_warp_barrier";
+/// The functions of a barrier of a warp in the headers for CUDA C++, and of a sub-group in OpenCL C, and the flags of
+/// their check.
+const WARP_BARRIER_FUNCTIONS: [&str; 2] = ["__offload_warp_barrier", "sub_group_barrier"];
 const WARP_FLAGS: u32 = 1 << 30;
 
 /// Whether a function is a barrier of the work-group or of a warp.
@@ -340,7 +341,7 @@ fn is_barrier_function(name: &str) -> bool {
     let has_barrier = ["barrier", "wait_group_events", "work_group_", "__gpu_sync_threads", "__syncthreads"]
         .iter()
         .any(|word| name.contains(word));
-    has_barrier && !name.contains("sub_group") && !name.contains("async_work_group")
+    has_barrier && !name.contains("async_work_group")
 }
 
 /// A line whose `getelementptr` may leave the object: that is reported, and no undefined behaviour.

@@ -5,6 +5,7 @@
 //! local_atomics       atomic operations on local memory become plain ones
 //! loop_interchange    implicit barriers at the headers of loops that are interchanged with the work-item loop
 //! if_conversion       unpredictable stores under a condition become unconditional
+//! sub_groups          the size of sub-groups as a constant, and implicit barriers in loops of kernels with such functions
 //! values              uniform values, and values that are rematerialised
 //! liveness,           values and private variables that are live across a barrier
 //! private_memory
@@ -34,8 +35,8 @@ use crate::kernel::Kernel;
 use crate::options::{Options, Validity};
 use crate::transforms::local_atomics::{self, LocalMemory};
 use crate::transforms::thread_local::{local_arrays, thread_local_definition};
-use crate::transforms::{if_conversion, loop_interchange, vector_math};
-use crate::{WORK_ITEM_PREFIX, is_barrier};
+use crate::transforms::{if_conversion, loop_interchange, sub_groups, vector_math};
+use crate::{WARP_SIZE, WORK_ITEM_PREFIX, is_barrier};
 
 /// A copy of `module` in which each work-item function is replaced by a work-group function, and `__local` arrays and the
 /// state of work-items are thread-local.
@@ -52,6 +53,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
     let with_barrier = functions_reaching(module, is_barrier);
     let numbered = ModuleNumbers::new(module);
     let local_arrays = local_arrays(module);
+    let has_sub_groups = sub_groups::has_size_variable(module);
     let mut numbers = numbered.free;
     let mut known_kernels = HashMap::new();
     known_kernels.extend(kernels.iter().map(|kernel| (kernel.name.as_str(), kernel)));
@@ -78,13 +80,16 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         };
         let mut body = vec![line];
         body.extend(rest.by_ref().take_while(|line| *line != "}"));
+        let known = known_kernels.get(kernel).copied();
+        let warp_size = known.and_then(|kernel| kernel.required_sub_group).unwrap_or(WARP_SIZE);
+        let constants = sub_groups::with_constant_size(&body, warp_size);
+        let body: Vec<&str> = constants.iter().map(|line| line.as_ref()).collect();
         refuse_barrier_calls(kernel, &body, &with_barrier)?;
         refuse_unknown_attributes(kernel, &body, &numbered)?;
         let mut function = Function::parse(&body, &types).map_err(|why| refusal(kernel, &why))?;
         if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
             function.scheduling = Scheduling::Lockstep;
         }
-        let known = known_kernels.get(kernel).copied();
         let validity = match function.scheduling {
             Scheduling::Lockstep => options.validity,
             // No rule of OpenCL C on barriers applies.
@@ -98,11 +103,14 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
                 if_conversion::convert_unpredictable_stores(&mut function, &types);
             }
         }
+        sub_groups::insert_loop_barriers(&mut function);
         let plan =
             Plan::new(&function, &types, &local_arrays, validity).map_err(|why| refusal(kernel, &why))?;
         let context = WorkGroupContext {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),
+            warp_size,
+            has_sub_groups,
             attributes: numbers.attributes,
             first_node: numbers.node,
             lines: &numbered.lines,
@@ -126,11 +134,7 @@ fn refusal(kernel: &str, why: &str) -> Error {
 /// Whether all work-items of a block execute the same sequence of barriers, which are those of the block alone: no branch
 /// that differs between them decides about one.
 fn has_aligned_barriers(function: &Function) -> bool {
-    let has_warp_barrier = function
-        .blocks
-        .iter()
-        .any(|block| matches!(block.terminator, Terminator::Barrier { scope: BarrierScope::Warp, .. }));
-    if has_warp_barrier {
+    if function.has_barrier_of(BarrierScope::Warp) || function.has_barrier_of(BarrierScope::Lanes) {
         return false;
     }
     let cfg = ControlFlowGraph::new(function, Validity::Checked);

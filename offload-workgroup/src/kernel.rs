@@ -10,6 +10,8 @@ pub struct Kernel {
     pub arguments: Vec<Argument>,
     /// `reqd_work_group_size`, which becomes a constant.
     pub required_work_group: Option<[u32; 3]>,
+    /// `intel_reqd_sub_group_size`: the work-items of a warp in this kernel, up to [`WARP_SIZE`](crate::WARP_SIZE).
+    pub required_sub_group: Option<u32>,
 }
 
 /// An argument of a kernel.
@@ -43,7 +45,12 @@ pub enum ArgumentKind {
 impl Kernel {
     /// A kernel without arguments.
     pub fn new(name: impl Into<String>) -> Kernel {
-        Kernel { name: name.into(), arguments: Vec::new(), required_work_group: None }
+        Kernel {
+            name: name.into(),
+            arguments: Vec::new(),
+            required_work_group: None,
+            required_sub_group: None,
+        }
     }
 
     /// The kernel with these arguments.
@@ -56,6 +63,12 @@ impl Kernel {
     #[must_use]
     pub fn with_required_work_group(self, size: Option<[u32; 3]>) -> Kernel {
         Kernel { required_work_group: size, ..self }
+    }
+
+    /// The kernel with a required size of its sub-groups, if it has one.
+    #[must_use]
+    pub fn with_required_sub_group(self, size: Option<u32>) -> Kernel {
+        Kernel { required_sub_group: size, ..self }
     }
 }
 

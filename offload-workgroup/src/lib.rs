@@ -65,12 +65,17 @@ pub const BARRIER: &str = "__offload_wait";
 /// The function that a barrier of CUDA's thread blocks calls: work-items that have returned do not take part, and others
 /// may wait at different calls.
 pub const BLOCK_BARRIER: &str = "__offload_wait_block";
-/// The function that a barrier of 32 neighbours calls, a warp.
+/// The function that a barrier of neighbours calls: a warp, or a sub-group.
 pub const WARP_BARRIER: &str = "__offload_wait_warp";
+/// The function that a barrier of those lanes of a warp calls that come to it in the same iteration of every loop around
+/// it: of functions of OpenCL C whose result depends on which work-items are active.
+pub const LANES_BARRIER: &str = "__offload_wait_lanes";
+/// The work-items of a warp, and of a sub-group of a kernel that requires no other size.
+pub const WARP_SIZE: u32 = 32;
 
 /// Whether `name` is the function of a barrier.
 pub fn is_barrier(name: &str) -> bool {
-    [BARRIER, BLOCK_BARRIER, WARP_BARRIER].contains(&name)
+    [BARRIER, BLOCK_BARRIER, WARP_BARRIER, LANES_BARRIER].contains(&name)
 }
 
 /// Runs the code of the README.

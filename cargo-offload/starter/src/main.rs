@@ -11,7 +11,7 @@ fn main() -> Result<(), Error> {
     let x = stream.upload(&vec![1.0f32; n as usize])?;
     let mut y = stream.upload(&vec![2.0f32; n as usize])?;
     // SAFETY: `saxpy` in kernels/blas.cl touches no element from `n` on.
-    unsafe { blas.saxpy(&stream, NdRange::linear(x.len(), 64), 3.0, &x, &mut y, n)? };
+    unsafe { blas.saxpy(&stream, NdRange::linear_at_least(x.len(), 64), 3.0, &x, &mut y, n)? };
     println!("3 * 1 + 2 = {}", stream.download(&y)?[0]);
     Ok(())
 }

@@ -100,7 +100,7 @@ fn wrong(device: &Device) -> Result<Wrong, Error> {
 
 /// A work-item for each element.
 fn range<T>(elements: &[T]) -> NdRange {
-    NdRange::linear(elements.len(), GROUP)
+    NdRange::linear_at_least(elements.len(), GROUP)
 }
 
 /// Every number with each of [`OTHERS`]. A sum or a product in `f64` has more than twice the digits of the result, so that

@@ -85,7 +85,7 @@ impl<'k> Solver<'k> {
         }
         self.product(PRODUCT)?;
         let stream = &self.stream;
-        let range = NdRange::linear(self.len as usize, GROUP);
+        let range = NdRange::linear_at_least(self.len as usize, GROUP);
         let scalars = &self.scalars;
         let direction = &self.direction;
         let image = &self.image;
@@ -105,7 +105,7 @@ impl<'k> Solver<'k> {
 
     /// `direction . image`
     fn product(&mut self, place: u32) -> Result<(), Error> {
-        let range = NdRange::linear(self.len as usize, GROUP);
+        let range = NdRange::linear_at_least(self.len as usize, GROUP);
         // SAFETY: see `Solver`; there is a sum for each work-group.
         unsafe {
             self.kernels.dot_groups(
@@ -122,7 +122,7 @@ impl<'k> Solver<'k> {
 
     /// `residual . residual`
     fn square_of_residual(&mut self, place: u32) -> Result<(), Error> {
-        let range = NdRange::linear(self.len as usize, GROUP);
+        let range = NdRange::linear_at_least(self.len as usize, GROUP);
         // SAFETY: as above.
         unsafe {
             self.kernels.dot_groups(
@@ -139,7 +139,7 @@ impl<'k> Solver<'k> {
 
     fn sum(&mut self, place: u32) -> Result<(), Error> {
         let count = self.sums.len() as u32;
-        let range = NdRange::linear(GROUP, GROUP);
+        let range = NdRange::linear_at_least(GROUP, GROUP);
         // SAFETY: one work-group writes one of the three scalars.
         unsafe { self.kernels.add_groups(&self.stream, range, &self.sums, &mut self.scalars, count, place) }
     }

@@ -115,7 +115,7 @@ fn step(
         // SAFETY: all have `WIDTH` values.
         unsafe { kernels.rms_norm(stream, NdRange::new([GROUP], [GROUP]), x, gains, to, width) }
     };
-    let each = NdRange::linear(WIDTH, GROUP);
+    let each = NdRange::linear_at_least(WIDTH, GROUP);
     let heads = NdRange::new([HEADS * GROUP], [GROUP]);
     let table = &weights.table;
     // SAFETY: the token is one of the table, and its row is as long as `x`.
@@ -158,7 +158,7 @@ fn step(
         normalize(&state.x, &layer.hidden_gains, &mut state.normal)?;
         times(&layer.gates, &state.normal, &mut state.gates, 0.0)?;
         times(&layer.up, &state.normal, &mut state.hidden, 0.0)?;
-        let hidden = NdRange::linear(HIDDEN, GROUP);
+        let hidden = NdRange::linear_at_least(HIDDEN, GROUP);
         // SAFETY: both have `HIDDEN` values.
         unsafe { kernels.gate(stream, hidden, &state.gates, &mut state.hidden, HIDDEN as u32)? };
         times(&layer.down, &state.hidden, &mut state.x, 1.0)?;

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             KernelArg::value(&n),
         ];
         // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-        unsafe { saxpy.launch(&stream, NdRange::linear(LEN, 256), &args)? };
+        unsafe { saxpy.launch(&stream, NdRange::linear_at_least(LEN, 256), &args)? };
     }
 
     // The same image as a module of `cudarc`. The driver reads PTX as a C string, which ends in a NUL.

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         KernelArg::value(&n),
     ];
     // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-    unsafe { saxpy.launch(&stream, NdRange::linear(LEN, 64), &args)? };
+    unsafe { saxpy.launch(&stream, NdRange::linear_at_least(LEN, 64), &args)? };
 
     // The same kernel as one of `opencl3`.
     let kernel = Kernel::try_from(&saxpy)?;

@@ -12,6 +12,8 @@ pub(crate) struct Kernel {
     pub(crate) name: String,
     pub(crate) args: Vec<KernelArg>,
     pub(crate) required_work_group: Option<[u32; 3]>,
+    /// The size of sub-groups that the kernel requires.
+    pub(crate) required_sub_group: Option<u32>,
 }
 
 /// One of its arguments, in OpenCL C's words.
@@ -52,6 +54,7 @@ impl Kernel {
         offload_workgroup::Kernel::new(self.name.clone())
             .with_arguments(arguments)
             .with_required_work_group(self.required_work_group)
+            .with_required_sub_group(self.required_sub_group)
     }
 
     /// The kernel's record; sizes and resources are filled in where an image tells them.
@@ -68,6 +71,7 @@ impl Kernel {
         let mut info = KernelInfo::new(self.name.clone());
         info.args = Some(args);
         info.required_work_group = self.required_work_group;
+        info.sub_group_size = self.required_sub_group;
         info
     }
 }

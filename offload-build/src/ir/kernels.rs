@@ -49,7 +49,9 @@ fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     };
     let size = attachments.operands("reqd_work_group_size").map(integers).unwrap_or_default();
     let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
-    Some(Kernel { name: name.to_string(), args, required_work_group })
+    let size = attachments.operands("intel_reqd_sub_group_size").map(integers).unwrap_or_default();
+    let required_sub_group = size.first().copied();
+    Some(Kernel { name: name.to_string(), args, required_work_group, required_sub_group })
 }
 
 fn plain_arg(param: &Parameter<'_>, types: &Types<'_>) -> KernelArg {
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     const MODULE: &str = r#"
-define spir_kernel void @saxpy(float noundef %a, ptr addrspace(1) %x) #0 !kernel_arg_addr_space !3 !kernel_arg_access_qual !4 !kernel_arg_type !5 !kernel_arg_base_type !6 !kernel_arg_type_qual !7 !kernel_arg_name !8 !reqd_work_group_size !9 {
+define spir_kernel void @saxpy(float noundef %a, ptr addrspace(1) %x) #0 !kernel_arg_addr_space !3 !kernel_arg_access_qual !4 !kernel_arg_type !5 !kernel_arg_base_type !6 !kernel_arg_type_qual !7 !kernel_arg_name !8 !reqd_work_group_size !9 !intel_reqd_sub_group_size !10 {
 define void @__clang_ocl_kern_imp_saxpy(float %a) #1 !kernel_arg_addr_space !3 {
 define spir_kernel void @none() #0 {
 !3 = !{i32 0, i32 1}
@@ -86,6 +88,7 @@ define spir_kernel void @none() #0 {
 !7 = !{!"", !"const"}
 !8 = !{!"a", !"x"}
 !9 = !{i32 64, i32 2, i32 1}
+!10 = !{i32 16}
 "#;
 
     #[test]
@@ -93,6 +96,7 @@ define spir_kernel void @none() #0 {
         let kernels = kernels(MODULE);
         assert_eq!(kernels.len(), 2);
         assert_eq!((kernels[0].name.as_str(), kernels[0].required_work_group), ("saxpy", Some([64, 2, 1])));
+        assert_eq!((kernels[0].required_sub_group, kernels[1].required_sub_group), (Some(16), None));
         let [a, x] = kernels[0].args.as_slice() else { panic!("{:?}", kernels[0].args) };
         assert_eq!(
             (a.type_name.as_str(), a.base_type.as_str(), a.kind),

@@ -9,6 +9,8 @@ pub struct SpirvVersion(u8);
 impl SpirvVersion {
     /// SPIR-V 1.2, which every OpenCL driver with SPIR-V support accepts.
     pub const V1_2: SpirvVersion = SpirvVersion(2);
+    /// SPIR-V 1.3, the first with functions of sub-groups for some of their work-items.
+    pub const V1_3: SpirvVersion = SpirvVersion(3);
 
     /// The version 1.`minor`, if there is one.
     pub fn new(minor: u8) -> Option<SpirvVersion> {

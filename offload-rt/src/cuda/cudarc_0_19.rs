@@ -22,7 +22,7 @@
 //!     let mut y = borrow_mut(&mut y, &cuda_stream);
 //!     let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 //!     // SAFETY: each work-item reads and writes one element.
-//!     unsafe { saxpy.launch(&stream, NdRange::linear(1 << 20, 256), &args)? };
+//!     unsafe { saxpy.launch(&stream, NdRange::linear_at_least(1 << 20, 256), &args)? };
 //! }
 //! assert_eq!(cuda_stream.clone_dtoh(&y)?[0], 2.5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

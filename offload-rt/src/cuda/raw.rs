@@ -20,7 +20,7 @@
 //!         (raw::from_raw_stream(device, stream, ())?, raw::from_raw_address::<f32>(device, address, len, ())?)
 //!     };
 //!     let args = [KernelArg::value(&2.0f32), KernelArg::buffer_mut(&mut values)];
-//!     let range = NdRange::linear(len, 256);
+//!     let range = NdRange::linear_at_least(len, 256);
 //!     // SAFETY: the kernel stays within the buffer.
 //!     unsafe { program.kernel("scale")?.launch(&stream, range, &args)? };
 //!     stream.synchronize()

@@ -166,7 +166,7 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         let api = entered.api();
         let function = self.function.raw;
         let resources = &self.function.resources;
-        let one_item = NdRange::linear(1, 1).with_shared_memory(shared_memory);
+        let one_item = NdRange::linear_at_least(1, 1).with_shared_memory(shared_memory);
         let shape = entered.limits().shape(resources.needs, &one_item, 0)?;
         let mut grid = 0;
         let mut block = 0;

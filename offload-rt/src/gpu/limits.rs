@@ -1,5 +1,6 @@
 //! Launch limits of a device, and the grid of thread blocks for a range.
 
+use crate::backend::uneven_range;
 use crate::error::Problem;
 use crate::properties::DeviceProperties;
 use crate::range::NdRange;
@@ -52,6 +53,7 @@ impl Limits {
         let block = within(range.local(), self.block);
         let grid = within(range.groups(), self.grid);
         let fits = range.offset() == [0; 3]
+            && !range.is_uneven()
             && range.group_size() <= needs.max_threads as usize
             && self.has_threads(range);
         let (Some(block), Some(grid), true) = (block, grid, fits) else {
@@ -88,6 +90,9 @@ impl Limits {
         if range.offset() != [0; 3] {
             let problem = format!("{} has no global offset, {:?} is given", self.interface, range.offset());
             return Problem::with_hint(problem, "pass it to the kernel as an argument");
+        }
+        if range.is_uneven() {
+            return uneven_range(range, self.interface);
         }
         if within(range.local(), self.block).is_none() {
             return format!("local size {:?} is more than the device's {:?}", range.local(), self.block)
@@ -237,6 +242,9 @@ mod tests {
         for device in [H200, MI300] {
             let error = device.shape(NEEDS, &offset, 0).unwrap_err();
             assert!(error.text.contains("no global offset, [1, 0, 0]") && error.hint.is_some(), "{error:?}");
+            let error = device.shape(NEEDS, &NdRange::uneven([1000], [256]), 0).unwrap_err();
+            assert!(error.hint.unwrap().contains("NdRange::new([1024], [256])"));
+            assert!(device.shape(NEEDS, &NdRange::uneven([1024], [256]), 0).is_ok());
         }
     }
 

@@ -156,8 +156,9 @@ fn run_groups(launch: &Launch<'_>, queue: &Queue, slot: &WorkerSlot) -> Result<(
     while let Some(groups) = queue.take(slot) {
         for index in groups {
             group.group_id = position(index, widened(launch.range.groups()));
+            group.local_size = launch.range.local_at(group.group_id);
             if let Some(sanitizer) = launch.sanitizer {
-                sanitizer.begin(index);
+                sanitizer.begin(index, group.local_size);
             }
             let ran = run_group(launch, &group, &args);
             if let Some(sanitizer) = launch.sanitizer {
@@ -174,7 +175,7 @@ fn run_groups(launch: &Launch<'_>, queue: &Queue, slot: &WorkerSlot) -> Result<(
 
 fn run_group(launch: &Launch<'_>, group: &Group, args: &ThreadArgs) -> Result<(), Problem> {
     let first = [0; 3];
-    let last = widened(launch.range.local());
+    let last = group.local_size;
     let args = args.pointers();
     let first = first.as_ptr();
     let last = last.as_ptr();
@@ -229,6 +230,7 @@ fn group(launch: &Launch<'_>, frame: &HostMemory) -> Group {
         print: image::print,
         print_data: (&raw const launch.print).cast_mut().cast(),
         frame: frame.address().cast(),
+        enqueued_local_size: widened(launch.range.local()),
     }
 }
 

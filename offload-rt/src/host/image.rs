@@ -71,6 +71,8 @@ pub(super) struct Group {
     pub(super) print_data: *mut c_void,
     /// Memory for values that are live across a barrier.
     pub(super) frame: *mut c_void,
+    /// The local size of the launch, where the last groups are smaller.
+    pub(super) enqueued_local_size: [u64; 3],
 }
 
 /// The receiver of a kernel's printed text.

@@ -12,7 +12,7 @@ use offload_format::Hash128;
 use crate::error::Problem;
 
 /// The version of the interface between a program and its images.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The symbol that holds an image's version.
 const VERSION_SYMBOL: &str = "__offload_host_abi";
 

@@ -27,7 +27,7 @@ struct offload_group {
 ";
 
 const KERNELS: &str = "
-const uint32_t __offload_host_abi = 1;
+const uint32_t __offload_host_abi = 2;
 float fmaf(float, float, float);
 /* y[i] = a * x[i] + y[i] */
 KERNEL(saxpy) {
@@ -197,11 +197,11 @@ fn printed_text_arrives() {
 
 #[test]
 fn images_that_do_not_fit_are_refused() {
-    let error = load("const uint32_t __offload_host_abi = 2;", vec![]).unwrap_err().to_string();
-    assert!(error.contains("version 2") && error.contains("version 1"), "{error}");
+    let error = load("const uint32_t __offload_host_abi = 3;", vec![]).unwrap_err().to_string();
+    assert!(error.contains("version 3") && error.contains("version 2"), "{error}");
     let error = load("int nothing;", vec![]).unwrap_err().to_string();
     assert!(error.contains("no symbol __offload_host_abi"), "{error}");
-    let missing = "const uint32_t __offload_host_abi = 1;";
+    let missing = "const uint32_t __offload_host_abi = 2;";
     let error = load(missing, vec![kernel("gone", &[])]).unwrap_err().to_string();
     assert!(error.contains("__offload_run_gone"), "{error}");
     assert!(HostImage::load(b"not an object", &[], Vec::new()).is_err());
@@ -209,7 +209,7 @@ fn images_that_do_not_fit_are_refused() {
 
 #[test]
 fn the_temporary_file_serves_where_memory_does_not_and_goes() {
-    let bytes = compiled("const uint32_t __offload_host_abi = 1;");
+    let bytes = compiled("const uint32_t __offload_host_abi = 2;");
     // Threads that load the same image do not get into each other's way.
     std::thread::scope(|scope| {
         for _ in 0..8 {
@@ -231,7 +231,7 @@ fn data_stays_on_the_device() {
     drop(program);
     let x = stream.upload(&[1.0f32; 256]).unwrap();
     let mut y = stream.zeroed::<f32>(512).unwrap();
-    let range = NdRange::linear(256, 64);
+    let range = NdRange::linear_at_least(256, 64);
     for _ in 0..3 {
         let second = y.slice_mut(256..).unwrap();
         let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(second)];
@@ -250,7 +250,7 @@ fn a_part_that_is_not_aligned_for_the_kernel_is_refused() {
     let mut y = stream.zeroed::<f32>(4).unwrap();
     let x = KernelArg::buffer(bytes.slice(2..18).unwrap());
     let args = [KernelArg::value(&2.0f32), x, KernelArg::buffer_mut(&mut y)];
-    let range = NdRange::linear(4, 4);
+    let range = NdRange::linear_at_least(4, 4);
     // SAFETY: the launch is refused.
     let error = unsafe { program.kernel("saxpy").unwrap().launch(&stream, range, &args) };
     let error = error.unwrap_err().to_string();
@@ -309,7 +309,7 @@ fn what_only_gpus_have_is_refused() {
     let stream = Device::host().stream().unwrap();
     let x = stream.upload(&[1.0f32; 16]).unwrap();
     let mut y = stream.upload(&[2.0f32; 16]).unwrap();
-    let range = NdRange::linear(16, 16);
+    let range = NdRange::linear_at_least(16, 16);
     for refused in [range.cooperative(), range.with_cluster([1]), range.programmatic_dependent()] {
         let args = [KernelArg::value(&3.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
         // SAFETY: the buffers have an element for each work-item.

@@ -32,7 +32,11 @@ pub(super) fn check(
     args: impl ExactSizeIterator<Item = ArgShape>,
 ) -> Result<(), Error> {
     if let Some(refusal) = range.refusal() {
-        return Err(Error::launch(&kernel.name, refusal));
+        let error = Error::launch(&kernel.name, refusal);
+        return Err(match range.refusal_hint() {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        });
     }
     check_range(kernel, range)?;
     let Some(known) = &kernel.args else { return Ok(()) };
@@ -55,11 +59,17 @@ pub(super) fn check(
 fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
     let Some(required) = kernel.required_work_group else { return Ok(()) };
     let given = range.local();
-    if required.iter().zip(&given).all(|(required, given)| *required as usize == *given) {
-        return Ok(());
+    if required.iter().zip(&given).any(|(required, given)| *required as usize != *given) {
+        let problem = format!("it requires the local size {required:?}, not {given:?}");
+        return Err(Error::launch(&kernel.name, problem));
     }
-    let problem = format!("it requires the local size {required:?}, not {given:?}");
-    Err(Error::launch(&kernel.name, problem))
+    if range.is_uneven() {
+        let problem = format!(
+            "it requires the local size {required:?}, and the last work-groups of the range are smaller"
+        );
+        return Err(Error::launch(&kernel.name, problem).with_hint(range.fitting_hint()));
+    }
+    Ok(())
 }
 
 fn check_arg(known: &ArgInfo, given: ArgShape) -> Result<(), String> {

@@ -38,7 +38,7 @@ use crate::specialization::Specialization;
 /// let n = x.len() as u32;
 /// let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y), KernelArg::value(&n)];
 /// // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-/// unsafe { saxpy.launch(&stream, NdRange::linear(x.len(), 256), &args)? };
+/// unsafe { saxpy.launch(&stream, NdRange::linear_at_least(x.len(), 256), &args)? };
 /// assert_eq!(stream.download(&y)?[0], 2.5);
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
@@ -345,7 +345,7 @@ impl Kernel {
     }
 
     /// At least `items` work-items in one dimension, in work-groups of a size that suits the kernel and its device: rounded
-    /// up to whole groups as by [`NdRange::linear`], so that the kernel compares its id with the number that it needs.
+    /// up to whole groups as by [`NdRange::linear_at_least`], so that the kernel compares its id with the number that it needs.
     ///
     /// The size is the one with which the driver of a CUDA or HIP device expects the most work-items at a time on each
     /// multiprocessor. OpenCL devices and the host CPU get a multiple of what their vectors or sub-groups have, and small
@@ -395,8 +395,8 @@ impl Kernel {
     ///
     /// /// The largest range in work-groups of 256 that may meet at a grid-wide barrier.
     /// fn cooperative_range(kernel: &Kernel) -> Result<NdRange, Error> {
-    ///     let groups = kernel.max_cooperative_groups(NdRange::linear(256, 256))?;
-    ///     Ok(NdRange::linear(groups * 256, 256).cooperative())
+    ///     let groups = kernel.max_cooperative_groups(NdRange::linear_at_least(256, 256))?;
+    ///     Ok(NdRange::linear_at_least(groups * 256, 256).cooperative())
     /// }
     /// ```
     ///

@@ -45,7 +45,7 @@ impl Signature {
         let Some(takes) = &self.args else { return false };
         range.is_valid()
             && takes.len() == args.len()
-            && self.group.is_none_or(|group| group == range.local())
+            && self.group.is_none_or(|group| group == range.local() && !range.is_uneven())
             && stream.context() == self.context
             && takes.iter().zip(args).all(|(takes, arg)| self.fits(*takes, arg))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use opencl_sys::CL_DEVICE_LOCAL_MEM_SIZE;
+use opencl_sys::{CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, CL_DEVICE_VERSION};
 
 use super::answers;
 use super::api::{Context, DeviceId};
@@ -16,6 +16,8 @@ pub(super) struct ClContext {
     device: DeviceId,
     /// Bytes of local memory that a work-group has, if the driver tells.
     pub(super) local_memory: Option<u64>,
+    /// Whether the last work-groups of a range may be smaller.
+    pub(super) has_uneven_ranges: bool,
     pub(super) context: Context,
     /// The device libraries that the driver has compiled for it.
     pub(super) libraries: CompiledLibraries,
@@ -42,7 +44,9 @@ impl ClContext {
     /// The caller's context, which has `device`.
     pub(super) fn from_context(context: Context, device: DeviceId) -> Arc<ClContext> {
         let local_memory = answers::long(device, CL_DEVICE_LOCAL_MEM_SIZE);
-        Arc::new(ClContext { device, local_memory, context, libraries: CompiledLibraries::default() })
+        let has_uneven_ranges = has_uneven_ranges(device);
+        let libraries = CompiledLibraries::default();
+        Arc::new(ClContext { device, local_memory, has_uneven_ranges, context, libraries })
     }
 
     pub(super) fn device(&self) -> DeviceId {
@@ -52,6 +56,12 @@ impl ClContext {
     pub(super) fn id(&self) -> ContextId {
         id_of(self.context.handle())
     }
+}
+
+/// Whether the device has non-uniform work-groups: every device of OpenCL 2 does, and later ones tell.
+fn has_uneven_ranges(device: DeviceId) -> bool {
+    let version = answers::text(device, CL_DEVICE_VERSION);
+    version.starts_with("OpenCL 2.") || answers::flag(device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT)
 }
 
 /// The context with this handle.

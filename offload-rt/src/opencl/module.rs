@@ -19,7 +19,7 @@ use super::stream::ClStream;
 use crate::backend::{
     BackendKernel, BackendModule, BackendOutput, BackendStream, ContextId, MemoryRange, downcast,
 };
-use crate::backend::{KernelArg, KernelArgKind, refuse_mode, refuse_shared_memory};
+use crate::backend::{KernelArg, KernelArgKind, refuse_mode, refuse_shared_memory, uneven_range};
 use crate::error::{Error, Problem};
 use crate::group_size::{GroupSizes, USUAL_GROUP};
 use crate::properties::KernelProperties;
@@ -134,7 +134,7 @@ impl BackendKernel for ClKernel {
 
     /// Small launches are spread over the compute units.
     fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem> {
-        refuse_shared_memory(&NdRange::linear(1, 1).with_shared_memory(shared_memory))?;
+        refuse_shared_memory(&NdRange::linear_at_least(1, 1).with_shared_memory(shared_memory))?;
         let properties = BackendKernel::properties(self);
         let device = self.module.context.device();
         let most = properties.max_work_group.map_or(1, |most| usize::try_from(most).unwrap_or(usize::MAX));
@@ -198,6 +198,9 @@ pub(super) unsafe fn enqueue(
 ) -> Result<(), Problem> {
     // "A kernel object does not update the reference count for objects set as argument values" (the specification, of
     // `clSetKernelArg`): until the kernel is in the queue these have to be there. Without parts nothing is allocated.
+    if range.is_uneven() && !stream.has_uneven_ranges() {
+        return Err(uneven_range(range, "the device"));
+    }
     let mut parts = Vec::new();
     let mut local_memory: u64 = 0;
     for (index, arg) in (0..).zip(args) {
@@ -231,6 +234,11 @@ fn launch_failed(kernel: &Kernel, device: DeviceId, range: &NdRange, error: ClEr
         let limits = GroupLimits::new(kernel, device);
         if let Some(above) = limits.exceeded_by(range) {
             text = format!("{text}: {above}");
+        } else if range.is_uneven() {
+            text = format!(
+                "{text}: the range has smaller last work-groups, which kernels have from OpenCL C 2.0 on"
+            );
+            return Problem::with_hint(text, range.fitting_hint());
         }
     }
     text.into()

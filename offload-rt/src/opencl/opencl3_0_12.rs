@@ -17,7 +17,7 @@
 //! let mut y = Buffer::try_from(&y)?;
 //! let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 //! // SAFETY: each work-item reads and writes one element.
-//! unsafe { saxpy.launch(&stream, NdRange::linear(1 << 20, 64), &args)? };
+//! unsafe { saxpy.launch(&stream, NdRange::linear_at_least(1 << 20, 64), &args)? };
 //!
 //! // Or launch it as the program's other kernels.
 //! let saxpy = opencl3::kernel::Kernel::try_from(&saxpy)?;

@@ -97,6 +97,11 @@ impl ClStream {
         self.context.local_memory
     }
 
+    /// Whether the last work-groups of a range may be smaller.
+    pub(super) fn has_uneven_ranges(&self) -> bool {
+        self.context.has_uneven_ranges
+    }
+
     pub(super) fn device(&self) -> DeviceId {
         self.context.device()
     }

@@ -105,7 +105,7 @@ fn one_group(size: usize) -> NdRange {
 fn saxpy(program: &Program, seed: u32, n: usize) {
     let x: Vec<f32> = (0..n).map(|i| ((i as u32 ^ seed) % 1000) as f32).collect();
     let mut y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
-    let range = NdRange::linear(n, 256);
+    let range = NdRange::linear_at_least(n, 256);
     let count = n as u32;
     let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&count)];
     launch(program, "saxpy", range, &mut args).unwrap();

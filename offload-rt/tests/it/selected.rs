@@ -17,7 +17,7 @@ fn object(directory: &Path, (kernel, number): (&str, u32)) -> Vec<u8> {
     let text = format!(
         "#include <stdint.h>
          #include <stdio.h>
-         const uint32_t __offload_host_abi = 1;
+         const uint32_t __offload_host_abi = 2;
          __attribute__((constructor)) static void loaded(void) {{
            FILE *file = fopen({log:?}, \"a\");
            fputc('x', file);

@@ -28,9 +28,9 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
     let x = stream.upload(&[1.0f32; 100])?;
     let mut y = stream.upload(&[3.0f32; 100])?;
     // SAFETY: the kernel compares with the number of elements.
-    unsafe { kernels.saxpy(&stream, NdRange::linear(100, 64), 2.0, &x, &mut y, 100)? };
+    unsafe { kernels.saxpy(&stream, NdRange::linear_at_least(100, 64), 2.0, &x, &mut y, 100)? };
     assert_eq!(stream.download(&y)?, [5.0; 100]);
-    let range = NdRange::linear(64, 64);
+    let range = NdRange::linear_at_least(64, 64);
     // SAFETY: the slices have 64 elements.
     unsafe { kernels.saxpy(&stream, range, 1.0, x.slice(32..96)?, y.slice_mut(..64)?, 64)? };
     assert_eq!(stream.download(&y)?[63..65], [6.0, 5.0]);
@@ -43,20 +43,27 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
     let mut vectors = stream.zeroed::<[f32; 4]>(8)?;
     // SAFETY: there are 8 work-items.
     unsafe {
-        kernels.vectors(&stream, NdRange::linear(8, 8), [1.0, 2.0, 3.0, 4.0], [0; 4], 1, &mut vectors)?
+        kernels.vectors(
+            &stream,
+            NdRange::linear_at_least(8, 8),
+            [1.0, 2.0, 3.0, 4.0],
+            [0; 4],
+            1,
+            &mut vectors,
+        )?
     };
     assert_eq!(stream.download(&vectors)?, [[1.0, 2.0, 3.0, 4.0]; 8]);
 
     let bits = stream.upload(&[7u16, 9])?;
     let mut floats = stream.zeroed::<f32>(2)?;
     // SAFETY: there are two work-items.
-    unsafe { kernels.halves(&stream, NdRange::linear(2, 2), &bits, &mut floats)? };
+    unsafe { kernels.halves(&stream, NdRange::linear_at_least(2, 2), &bits, &mut floats)? };
     assert_eq!(stream.download(&floats)?, [7.0, 9.0]);
 
     let particle = Particle { place: [1.0; 4], cell: 0, pad: [0; 3] };
     let mut particles = stream.upload(&[particle; 2])?;
     // SAFETY: there is one work-item, which changes the second particle.
-    unsafe { kernels.r#move(&stream, NdRange::linear(1, 1), particle, &mut particles, 1)? };
+    unsafe { kernels.r#move(&stream, NdRange::linear_at_least(1, 1), particle, &mut particles, 1)? };
     assert_eq!(stream.download(&particles)?[1].place, [2.0; 4]);
 
     images_reach_theirs(&kernels, &stream)?;
@@ -66,7 +73,7 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
     assert_eq!(kernels.program().kernel("saxpy")?.info().name, "saxpy");
     assert_eq!(kernels.program().device().to_string(), device.to_string());
     // SAFETY: nothing runs.
-    let refused = unsafe { kernels.saxpy(&stream, NdRange::linear(0, 0), 2.0, &x, &mut y, 100) };
+    let refused = unsafe { kernels.saxpy(&stream, NdRange::linear_at_least(0, 0), 2.0, &x, &mut y, 100) };
     assert!(refused.unwrap_err().to_string().contains("0 work-items"));
     Ok(())
 }
@@ -81,7 +88,7 @@ fn images_reach_theirs(kernels: &typed::Kernels, stream: &Stream) -> Result<(), 
     stream.write_image(from.slice_mut([2, 1], [1, 1])?, &[1u8, 2, 3, 4])?;
     let sampler = Sampler::new(device, AddressingMode::Clamp, FilterMode::Linear, Coordinates::Normalized)?;
     // SAFETY: there is one work-item.
-    unsafe { kernels.blur(stream, NdRange::linear(1, 1), &from, &sampler, &mut to)? };
+    unsafe { kernels.blur(stream, NdRange::linear_at_least(1, 1), &from, &sampler, &mut to)? };
     let all: Vec<[u8; 4]> = stream.download_image(&to)?;
     // `CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR`.
     assert_eq!((all[..23].concat(), all[23]), (vec![9; 92], [0x25, 2, 3, 4]));

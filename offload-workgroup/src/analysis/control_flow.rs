@@ -156,6 +156,54 @@ impl ControlFlowGraph {
         loops.into_iter().map(|(header, blocks)| Loop { header, blocks }).collect()
     }
 
+    /// Whether `block` ends with a barrier of any scope.
+    pub(crate) fn has_barrier(&self, block: usize) -> bool {
+        self.barriers.contains(&block)
+    }
+
+    /// The blocks in an order in which a block stands behind all from which it is reached without a back edge, the blocks
+    /// of a loop stand together, and the header of a loop is its last one.
+    ///
+    /// Of work-items in different blocks those in the first one go on until they are in the same as others: those in a
+    /// branch before those behind it, those in an iteration before those at the next, and those in a loop before those
+    /// that have left it (G. Diamos et al., "SIMD Re-Convergence at Thread Frontiers", MICRO 2011).
+    pub(crate) fn convergence_order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.successors.len());
+        let all: BTreeSet<usize> = (0..self.successors.len()).collect();
+        self.append_in_order(&all, None, &mut order);
+        order
+    }
+
+    /// Appends `blocks`, which are entered through `header` if they are those of a loop. The recursion is as deep as loops
+    /// are nested.
+    fn append_in_order(&self, blocks: &BTreeSet<usize>, header: Option<usize>, order: &mut Vec<usize>) {
+        let mut inner: Vec<Vec<usize>> = vec![Vec::new(); self.successors.len()];
+        for block in blocks {
+            let inside = self.successors(*block).iter().copied();
+            let inside = inside.filter(|next| blocks.contains(next) && Some(*next) != header);
+            if let Some(successors) = inner.get_mut(*block) {
+                successors.extend(inside);
+            }
+        }
+        for component in strongly_connected_components(&inner).into_iter().rev() {
+            let component: BTreeSet<usize> = component.into_iter().collect();
+            let Some(first) = component.first().copied().filter(|first| blocks.contains(first)) else {
+                continue;
+            };
+            if component.len() == 1 {
+                if Some(first) != header {
+                    order.push(first);
+                }
+                continue;
+            }
+            let is_entry =
+                |block: &&usize| self.predecessors(**block).iter().any(|from| !component.contains(from));
+            let header = component.iter().find(is_entry).copied().unwrap_or(first);
+            self.append_in_order(&component, Some(header), order);
+        }
+        order.extend(header);
+    }
+
     /// The merge block of the branch at the end of `block`: its immediate post-dominator.
     pub(crate) fn merge_block(&self, block: usize) -> Option<usize> {
         self.post_dominators.parent(block)
@@ -372,6 +420,25 @@ mod tests {
         let returns = (0..successors.len()).filter(|block| successors[*block].is_empty()).collect();
         let ends = Ends { group_barriers: barriers.clone(), barriers, returns };
         ControlFlowGraph::from_edges(successors, ends, Validity::Assumed)
+    }
+
+    #[test]
+    fn lanes_that_are_behind_others_go_on_first() {
+        // 0 -> 2 (header) -> 3 or 5 -> 4 -> 2 or 1, which is behind the loop.
+        let graph = graph(&[&[2], &[], &[3, 5], &[4], &[1, 2], &[4]], &[]);
+        let order = graph.convergence_order();
+        let place = |block: usize| order.iter().position(|one| *one == block).unwrap();
+        assert_eq!(order.len(), 6);
+        // The branches, the latch, the header at the next iteration, and what is behind the loop.
+        assert!(place(3) < place(4) && place(5) < place(4) && place(4) < place(2) && place(2) < place(1));
+        assert_eq!(place(0), 0);
+    }
+
+    #[test]
+    fn an_inner_loop_ends_before_the_outer_goes_on() {
+        // 0 -> 1 -> 2 -> 2 or 3 -> 1 or 4
+        let graph = graph(&[&[1], &[2], &[2, 3], &[1, 4], &[]], &[]);
+        assert_eq!(graph.convergence_order(), [0, 2, 3, 1, 4]);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::ir::{global_name, integers};
 pub(crate) const STATE_PREFIX: &str = "__offload_state_";
 /// The prefix of the variables with which the lanes of a warp exchange values.
 pub(crate) const WARP_PREFIX: &str = "__offload_warp_";
+/// The variable with the size of sub-groups, if the module has functions of them.
+pub(crate) const SUB_GROUP_SIZE: &str = "__offload_state_sub_group_size";
 /// The position of a work-item in its group.
 const LOCAL_ID: &str = "local_id";
 
@@ -22,13 +24,14 @@ pub(crate) struct GroupField {
 }
 
 /// The fields of `struct offload_group`.
-pub(crate) const GROUP_FIELDS: [GroupField; 6] = [
+pub(crate) const GROUP_FIELDS: [GroupField; 7] = [
     GroupField { name: "global_offset", offset: 0, dimensions: 3 },
     GroupField { name: "global_size", offset: 24, dimensions: 3 },
     GroupField { name: "local_size", offset: 48, dimensions: 3 },
     GroupField { name: "num_groups", offset: 72, dimensions: 3 },
     GroupField { name: "group_id", offset: 96, dimensions: 3 },
     GroupField { name: "work_dim", offset: 120, dimensions: 1 },
+    GroupField { name: "enqueued_local_size", offset: 152, dimensions: 3 },
 ];
 
 /// The variable that a load of state reads.
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn loads_of_state_are_known_in_every_form() {
-        let [.., group_id, _] = GROUP_FIELDS;
+        let [.., group_id, _, _] = GROUP_FIELDS;
         assert_eq!(
             state("  %1 = load i64, ptr @__offload_state_group_id, align 8"),
             Some(StateLoad::Group { field: group_id, dimension: 0 })

@@ -44,6 +44,8 @@ pub(crate) struct Plan<'f> {
     declared: HashSet<&'f str>,
     /// The source location of the barrier before each region.
     locations: Vec<Option<&'f str>>,
+    /// The position of each region in the order in which a warp executes those that are due.
+    schedule: Vec<u32>,
     pub(crate) validity: Validity,
 }
 
@@ -108,6 +110,10 @@ impl<'f> Plan<'f> {
         let values = Values::new(function, &cfg);
         let memory = PrivateMemory::new(function, &cfg);
         let regions = regions(function, &cfg);
+        let schedule = match function.scheduling {
+            Scheduling::Lockstep => Vec::new(),
+            Scheduling::Independent => schedule(&regions, &cfg),
+        };
         let conflicts = Conflicts { function, cfg: &cfg, values: &values, types, local_arrays };
         let interleaving = conflicts.interleaving();
         let declarations = function.instructions().filter(|instruction| instruction.is_debug_declaration());
@@ -130,6 +136,7 @@ impl<'f> Plan<'f> {
             uses_local_id_address: function.instructions().any(uses_local_id_address),
             declared,
             locations: locations(function),
+            schedule,
             validity,
         };
         plan.allocate_slots(types)?;
@@ -298,6 +305,11 @@ impl<'f> Plan<'f> {
         self.regions.binary_search_by_key(&start, |region| region.start).ok()
     }
 
+    /// The position of region `number` in the order in which a warp executes those that are due; 0 for the first.
+    pub(crate) fn schedule_position(&self, number: usize) -> u32 {
+        self.schedule.get(number).copied().unwrap_or(0)
+    }
+
     /// The source location of the barrier before region `number`.
     pub(crate) fn location(&self, number: usize) -> Option<&'f str> {
         self.locations.get(number.checked_sub(1)?).copied().flatten()
@@ -306,6 +318,24 @@ impl<'f> Plan<'f> {
 
 fn unknown_size(name: &str) -> String {
     format!("the value %{name} has no size that is known")
+}
+
+/// The position of each region in [`ControlFlowGraph::convergence_order`] of the barriers: a lane waits for those that may
+/// still come to its barrier.
+fn schedule(regions: &[ParallelRegion<'_>], cfg: &ControlFlowGraph) -> Vec<u32> {
+    let mut schedule = vec![0; regions.len()];
+    let mut position = 0u32;
+    for block in cfg.convergence_order() {
+        let behind = regions.binary_search_by_key(&block.saturating_add(1), |region| region.start);
+        let ends_region = cfg.has_barrier(block);
+        let Some(scheduled) = behind.ok().filter(|_| ends_region).and_then(|number| schedule.get_mut(number))
+        else {
+            continue;
+        };
+        position = position.saturating_add(1);
+        *scheduled = position;
+    }
+    schedule
 }
 
 /// The source locations of the barriers, in their order.

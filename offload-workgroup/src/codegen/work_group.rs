@@ -14,7 +14,7 @@ use std::fmt::Write;
 use self::chunk_region::ChunkRegion;
 use self::successors::{GROUP_SCOPE, Successors};
 use crate::WORK_GROUP_PREFIX;
-use crate::analysis::work_item_state::{GROUP_FIELDS, axis};
+use crate::analysis::work_item_state::{GROUP_FIELDS, SUB_GROUP_SIZE, axis};
 use crate::codegen::plan::{ContextLayout, Plan, Storage};
 use crate::codegen::region::{Nodes, RegionCopy, RegionText, write_region};
 use crate::ir::function::{Opcode, Scheduling};
@@ -29,6 +29,10 @@ const CONTEXT_OFFSET: u64 = 144;
 pub(crate) struct WorkGroupContext<'a> {
     pub(crate) kernel: &'a str,
     pub(crate) required_work_group: Option<[u32; 3]>,
+    /// The work-items of a warp.
+    pub(crate) warp_size: u32,
+    /// Whether functions that are not inlined may load the size of sub-groups.
+    pub(crate) has_sub_groups: bool,
     /// The attribute group of the function.
     pub(crate) attributes: u64,
     /// The first free number of a metadata node.
@@ -124,11 +128,16 @@ impl FunctionWriter<'_, '_> {
         self.body.push_str(
             "  store i32 0, ptr %offload.status\n  call void @__offload_begin(ptr %offload.group)\n",
         );
+        if self.context.has_sub_groups {
+            let size = self.context.warp_size;
+            let _ = writeln!(self.body, "  store i64 {size}, ptr @{SUB_GROUP_SIZE}, align 8");
+        }
         for field in GROUP_FIELDS {
             for dimension in 0..field.dimensions {
                 let offset = field.offset.saturating_add(dimension.saturating_mul(8));
                 let name = format!("%offload.{}.{dimension}", field.name);
-                let constant = self.required_size(dimension).filter(|_| field.name == "local_size");
+                let is_required = ["local_size", "enqueued_local_size"].contains(&field.name);
+                let constant = self.required_size(dimension).filter(|_| is_required);
                 self.write_group_number(&name, constant, &format!("ptr %offload.group, i64 {offset}"), empty);
             }
         }

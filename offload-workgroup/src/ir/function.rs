@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::ir::line::{Line, local_name};
 use crate::ir::vocabulary::{NEWEST_LLVM, Unknown, unknown_in_instruction, unknown_word};
 use crate::ir::{Parameters, Symbol, Types, global_symbol, list, parameters};
-use crate::{BARRIER, BLOCK_BARRIER, WARP_BARRIER};
+use crate::{BARRIER, BLOCK_BARRIER, LANES_BARRIER, WARP_BARRIER};
 
 /// A function with one parameter.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Function {
 pub(crate) enum Scheduling {
     /// All execute the same region, as OpenCL C requires.
     Lockstep,
-    /// Each has a region of its own that is next: CUDA's independent thread scheduling.
+    /// Each has a region of its own that is next: CUDA's independent thread scheduling, and sub-groups of OpenCL C.
     Independent,
 }
 
@@ -57,8 +57,10 @@ pub(crate) enum Terminator {
 pub(crate) enum BarrierScope {
     /// The work-group.
     Group,
-    /// A warp of 32 neighbours.
+    /// A warp of neighbours.
     Warp,
+    /// The lanes of a warp that come to it together.
+    Lanes,
     /// A chunk of neighbours in the first dimension, which execute a loop in lockstep.
     Chunk(Iterations),
 }
@@ -197,7 +199,6 @@ impl Function {
         if barriers.is_empty() {
             return;
         }
-        self.has_interchanged_loops = true;
         let mut last_parts: HashMap<String, String> = HashMap::new();
         let mut blocks = Vec::with_capacity(self.blocks.len().saturating_add(barriers.len()));
         for (number, mut block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
@@ -264,6 +265,13 @@ impl Function {
             });
         }
         all
+    }
+
+    /// Whether a block ends with a barrier of this scope.
+    pub(crate) fn has_barrier_of(&self, scope: BarrierScope) -> bool {
+        let mut terminators = self.blocks.iter().map(|block| &block.terminator);
+        terminators
+            .any(|terminator| matches!(terminator, Terminator::Barrier { scope: one, .. } if *one == scope))
     }
 
     /// Whether a block may go on to itself or to one before it: every cycle has such a block.
@@ -408,6 +416,7 @@ fn barrier_call(text: &str) -> Option<BarrierCall> {
         BARRIER => (BarrierScope::Group, Scheduling::Lockstep),
         BLOCK_BARRIER => (BarrierScope::Group, Scheduling::Independent),
         WARP_BARRIER => (BarrierScope::Warp, Scheduling::Independent),
+        LANES_BARRIER => (BarrierScope::Lanes, Scheduling::Independent),
         _ => return None,
     };
     let is_call = rest.starts_with('(') && text.split(' ').any(|word| word == "call");

@@ -24,6 +24,7 @@ use crate::options::Validity;
 /// Inserts barriers into the innermost loops of `function` that are worth an interchange.
 pub(crate) fn insert_barriers(function: &mut Function) {
     let barriers = LoopAnalysis::new(function).barriers();
+    function.has_interchanged_loops |= !barriers.is_empty();
     function.insert_barriers_after_phis(&barriers);
 }
 

@@ -10,6 +10,9 @@ use super::table::Bound;
 /// The section of atomic functions, fences and barriers with orders and scopes.
 pub(super) const ORDERED: &str = "ordered";
 
+/// The section of functions of sub-groups.
+pub(super) const SUB_GROUPS: &str = "sub-group";
+
 /// A kernel and how its results are judged.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
@@ -62,7 +65,7 @@ impl Case {
 
     /// The version of OpenCL C that has the built-in, as `offload.toml` names it.
     pub(super) fn std(&self) -> &'static str {
-        if self.section == ORDERED { "3.0" } else { "1.2" }
+        if [ORDERED, SUB_GROUPS].contains(&self.section) { "3.0" } else { "1.2" }
     }
 
     /// What the runner reads.

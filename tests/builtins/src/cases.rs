@@ -1,6 +1,7 @@
 //! All kernels of the table.
 
 mod atomics;
+mod sub_groups;
 
 use super::case::{Case, Map, Run};
 use super::element::Element;
@@ -65,6 +66,7 @@ pub(super) fn all(widths: Widths) -> Result<Vec<Case>> {
     // Behind the others, whose kernels keep their names and what the compile cache has of them.
     atomics::of_64_bits(&mut cases);
     atomics::ordered(&mut cases);
+    sub_groups::all(&mut cases);
     Ok(cases.0)
 }
 

@@ -4,12 +4,16 @@
 
 mod atomics;
 mod memory;
+mod sub_groups;
 mod sync;
 
 use std::fmt::Write;
 
 pub(super) use self::atomics::{atomic, global_fence, local_fence};
 pub(super) use self::memory::{image_query, read_image, shuffle, vec_step, vload, vstore, write_image};
+pub(super) use self::sub_groups::{
+    sub_group_arithmetic, sub_group_barrier, sub_group_bits, sub_group_exchange,
+};
 pub(super) use self::sync::{PRINTED, async_copy, fence, prefetch, print, strided_copy, work_item};
 use super::element::Element;
 use super::signature::{Extent, Param, Signature};

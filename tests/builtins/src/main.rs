@@ -105,6 +105,9 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     if arguments.is_complete() {
         report::write(workspace, &cases, &columns)?;
     }
+    if arguments.only.is_some() {
+        print!("{}", report::part(&cases, &columns));
+    }
     let failures = report::failures(&cases, &columns);
     print!("{}", report::summary(&cases, &columns));
     if failures.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::new(failures.join("\n"))) }

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use self::rows::{Cell, Notes, Row};
 use super::Column;
-use super::case::{Case, ORDERED};
+use super::case::{Case, ORDERED, SUB_GROUPS};
 use super::known;
 use super::results::Verdict;
 use offload_tests::error::Result;
 use offload_tests::workspace::Workspace;
 
-const SECTIONS: [(&str, &str); 14] = [
+const SECTIONS: [(&str, &str); 15] = [
     ("work-item", "Work-item functions (6.12.1)"),
     ("math", "Mathematical functions (6.12.2)"),
     ("integer", "Integer functions (6.12.3)"),
@@ -31,14 +31,16 @@ const SECTIONS: [(&str, &str); 14] = [
         ORDERED,
         "Atomic functions, fences and barriers with orders and scopes (OpenCL C 3.0, 6.15.8 and 6.15.12)",
     ),
+    (SUB_GROUPS, "Sub-groups (`cl_khr_subgroups` and its extensions, OpenCL C 3.0, 6.15.19)"),
     ("misc", "Shuffles and printf (6.12.12, 6.12.13)"),
     ("image", "Images (6.12.14)"),
 ];
 
 const INTRODUCTION: &str = "# The built-in functions of OpenCL C, by target
 
-Every built-in function of OpenCL C 1.2, the 64-bit atomic functions of two extensions, and the atomic functions of
-OpenCL C 3.0 (`std = \"3.0\"`), with its fences and barriers.
+Every built-in function of OpenCL C 1.2, the 64-bit atomic functions of two extensions, the atomic functions of
+OpenCL C 3.0 (`std = \"3.0\"`), with its fences and barriers, and those of sub-groups. `spirv64` and `intel:` are
+SPIR-V 1.2, which has no shuffles, ballots and non-uniform functions: `spirv64:v1.3` has them.
 
 Made by `cargo xtask builtins`, which compiles one kernel for each built-in and element type, with calls of all vector
 widths, as a build script does. What a target lacks is an error that names the built-in and the target. No image has
@@ -59,6 +61,8 @@ Each of 256 work-items calls an atomic function on a cell of its own, and with o
 of OpenCL C 3.0 also as `_explicit`, with several orders and scopes. `right` means that the results of all calls on a cell,
 and the value at the end, are those of some order of the calls.
 
+A kernel compares a function of sub-groups with what the values of the sub-group in local memory say.
+
 Errors are measured at 138240 points for each function against 113-bit arithmetic (libquadmath): special values in all
 combinations, random bit patterns, all exponents, and points where the function is hard, such as multiples of π/2. Errors of
 `native_` functions are those for moderate arguments (angles within a half turn, exponents up to 10).
@@ -66,13 +70,8 @@ combinations, random bit patterns, all exponents, and points where the function 
 
 /// Writes `docs/BUILTINS.md` and the JSON beside the programs.
 pub(super) fn write(workspace: &Workspace, cases: &[Case], columns: &[Column]) -> Result<()> {
-    let headings = headings(columns);
     let mut notes = Notes::default();
-    let mut tables = String::new();
-    for (section, title) in SECTIONS {
-        let rows = rows::section(cases, columns, (section, &mut notes));
-        let _ = write!(tables, "\n## {title}\n\n{}", markdown(&headings, &rows));
-    }
+    let tables = tables(cases, columns, &mut notes);
     let text = format!(
         "{INTRODUCTION}\n## Where\n\n{}\n{}{tables}\n## Notes\n\n{}",
         versions::list(workspace, columns)?,
@@ -84,6 +83,26 @@ pub(super) fn write(workspace: &Workspace, cases: &[Case], columns: &[Column]) -
     workspace.shell.write_file(&json, json_rows(cases, columns).to_string())?;
     println!("docs/BUILTINS.md, {}", json.display());
     Ok(())
+}
+
+/// The sections that have some of `cases`.
+fn tables(cases: &[Case], columns: &[Column], notes: &mut Notes) -> String {
+    let headings = headings(columns);
+    let mut tables = String::new();
+    for (section, title) in SECTIONS {
+        let rows = rows::section(cases, columns, (section, notes));
+        if !rows.is_empty() {
+            let _ = write!(tables, "\n## {title}\n\n{}", markdown(&headings, &rows));
+        }
+    }
+    tables
+}
+
+/// The rows of some built-ins, with their notes.
+pub(super) fn part(cases: &[Case], columns: &[Column]) -> String {
+    let mut notes = Notes::default();
+    let tables = tables(cases, columns, &mut notes);
+    format!("{tables}\n{}\n", notes.list())
 }
 
 /// One column for each target that only compiles, and one for each device.

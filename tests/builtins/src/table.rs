@@ -1,11 +1,12 @@
 //! Every built-in function of OpenCL C 1.2, sections 6.12.1 to 6.12.14
 //! (<https://registry.khronos.org/OpenCL/specs/opencl-1.2.pdf>), what the specification says of its errors, and the
-//! atomic functions of extensions and later versions.
+//! atomic functions and those of sub-groups of extensions and later versions.
 
 mod atomics;
 mod bound;
 mod math;
 mod rest;
+mod sub_groups;
 
 pub(super) use self::atomics::{ATOMICS, Cells, ORDERED, PLAIN};
 pub(super) use self::bound::Bound;
@@ -13,6 +14,7 @@ pub(super) use self::math::{FLOAT_ONLY, MATH};
 pub(super) use self::rest::{
     COMMON, FENCES, GEOMETRIC, IMAGE_QUERIES, IMAGES, INTEGER, RELATIONAL, WORK_ITEM,
 };
+pub(super) use self::sub_groups::{SUB_GROUP_ARITHMETIC, SUB_GROUP_BITS, SUB_GROUP_EXCHANGES};
 
 /// Which values an element-wise built-in is defined for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

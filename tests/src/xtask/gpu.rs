@@ -16,7 +16,7 @@ pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a self-contained f
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
 end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed
 kernels of CUDA C++, host functions that launch, numbers of 16 and 8 bits beside NVIDIA's headers, blocks and
-warps, candle's kernels beside plain Rust, kernels that print and assert, launches beside cudarc, and the same kernels and
+warps, sub-groups, candle's kernels beside plain Rust, kernels that print and assert, launches beside cudarc, and the same kernels and
 launches by NVIDIA's OpenCL driver beside opencl3; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does. `run.sh two` runs what two GPUs of
 one machine do together, and writes two.json.
 --run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them). Without a GPU,
@@ -102,7 +102,7 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 18] = [
+    const PROGRAMS: [(&str, &str); 19] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
@@ -116,6 +116,7 @@ mod tests {
         ("offload-launchers", "results are right"),
         ("offload-numbers", "cuda: right"),
         ("offload-warps", "cuda: right"),
+        ("offload-sub-groups", "cuda: right"),
         ("offload-candle", "cuda: right"),
         ("offload-prints", "cuda: right"),
         ("offload-prints-linked", "cuda: right"),

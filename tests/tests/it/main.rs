@@ -75,6 +75,7 @@ mod stale;
 mod static_library;
 mod strip;
 mod structures;
+mod sub_groups;
 mod support;
 mod surroundings;
 mod sycl_verdicts;

@@ -125,7 +125,7 @@ fn a_work_group_that_is_too_large_tells_the_limit() {
         let program = device.open(&image).unwrap();
         let most = Compiler::new(&device).unwrap().properties().max_work_group;
         let most = usize::try_from(most).unwrap();
-        let range = NdRange::linear(most + 1, most + 1);
+        let range = NdRange::linear_at_least(most + 1, most + 1);
         let mut x = vec![0i32; most + 1];
         let mut args = [Arg::in_out(&mut x), Arg::local::<i32>(16)];
         // SAFETY: the buffer has an element for each work-item; the driver refuses the group.

@@ -1,6 +1,8 @@
 //! Features of OpenCL C without code generation: recursion, device-side enqueue and pipes, and images on some targets.
 
 use offload_format::pack::ArgKind;
+use offload_format::{AmdArch, Target};
+use offload_workgroup::WARP_SIZE;
 use offload_workgroup::ir::declared_functions;
 
 use crate::compile::session::{Scan, Scanned, Session};
@@ -62,6 +64,47 @@ pub(crate) fn refuse_images(session: &Session<'_>, scan: &Scan) -> Result<()> {
     Ok(())
 }
 
+/// Refuses kernels that require another size of sub-groups than the target has. Of other targets the driver tells.
+pub(crate) fn refuse_sub_group_size(session: &Session<'_>, scan: &Scan, target: &Target) -> Result<()> {
+    let sizes: &[u32] = match target {
+        Target::Host(_) => &HOST_SUB_GROUPS,
+        Target::Nvptx(_) | Target::Cubin(_) => &[WARP_SIZE],
+        Target::Amdgcn(arch) => &[wave_size(arch)],
+        _ => return Ok(()),
+    };
+    for file in &scan.files {
+        for kernel in &file.kernels {
+            let Some(required) = kernel.required_sub_group.filter(|size| !sizes.contains(size)) else {
+                continue;
+            };
+            let place = place(session, file, std::slice::from_ref(&kernel.name));
+            let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
+            let sizes = sizes.join(", ");
+            let error = format!(
+                "{place}: kernel `{}` requires sub-groups of {required} work-items, and `{target}` has those of {sizes}",
+                kernel.name
+            );
+            let hint = format!(
+                "call `get_max_sub_group_size()` in place of `intel_reqd_sub_group_size`, or write \
+                 `kernels.{}.targets` below `[modules.{}]` in offload.toml for the targets that have the size",
+                kernel.name, session.sources.module
+            );
+            return Err(Error::new(error).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// The lanes of a wave, as clang compiles for the processor: 32 from RDNA on
+/// (<https://llvm.org/docs/AMDGPUUsage.html#processors>).
+fn wave_size(arch: &AmdArch) -> u32 {
+    let name = arch.to_string();
+    if ["gfx10", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start)) { 32 } else { 64 }
+}
+
+/// The sizes of sub-groups that a kernel may require of `host`.
+const HOST_SUB_GROUPS: [u32; 6] = [1, 2, 4, 8, 16, WARP_SIZE];
+
 /// The kinds of targets that have images.
 const IMAGE_TARGETS: &str = "\"host\", \"opencl-c\", \"spirv64\", \"intel\"";
 
@@ -95,7 +138,19 @@ struct Gap {
     hint: &'static str,
 }
 
-const GAPS: [Gap; 3] = [
+const GAPS: [Gap; 4] = [
+    Gap {
+        what: "functions of sub-groups",
+        names: &[
+            "sub_group_",
+            "get_sub_group_",
+            "get_max_sub_group_",
+            "get_num_sub_",
+            "get_enqueued_num_sub_",
+        ],
+        symbols: &[],
+        hint: "write `std = \"3.0\"` for the module, as they are of OpenCL C 2.0 and later, and guard the call with `#ifdef cl_khr_subgroups`, or with the name of the extension that has the function: docs/BUILTINS.md of cargo-offload lists what each kind of target has",
+    },
     Gap {
         what: "`enqueue_kernel` (kernels that launch kernels)",
         names: &[
@@ -126,7 +181,7 @@ const GAPS: [Gap; 3] = [
         what: "functions of sub-groups of Intel's own",
         names: &["intel_sub_group_"],
         symbols: &["_Z23intel_sub_group_shuffle"],
-        hint: "call `sub_group_shuffle` and its kin, for targets from `spirv64v1.3` on, or guard the call with `#ifdef cl_intel_subgroups`",
+        hint: "call `sub_group_shuffle` and its kin, for targets from `spirv64:v1.3` on, or guard the call with `#ifdef cl_intel_subgroups`",
     },
 ];
 

@@ -15,13 +15,14 @@ struct offload_group {
   void (*print)(void *, const char *, u64);
   void *print_data;
   void *frame;
+  u64 enqueued_local_size[3];
 };
 
-const u32 __offload_host_abi __attribute__((visibility("default"))) = 1;
+const u32 __offload_host_abi __attribute__((visibility("default"))) = 2;
 
 struct vec { u64 x, y, z; };
 static struct vec __offload_state_global_offset, __offload_state_global_size, __offload_state_local_size,
-    __offload_state_num_groups, __offload_state_group_id, __offload_state_local_id;
+    __offload_state_num_groups, __offload_state_group_id, __offload_state_local_id, __offload_state_enqueued_local_size;
 static u64 __offload_state_work_dim;
 static void (*__offload_state_print)(void *, const char *, u64);
 static void *__offload_state_print_data;
@@ -39,7 +40,7 @@ static u32 __offload_state_print_size;
   ((dimension) == 0 ? (vector).x : (dimension) == 1 ? (vector).y : (dimension) == 2 ? (vector).z : (other))
 #define ID(dimension)                                                       \
   (PICK(__offload_state_global_offset, dimension, 0) +                      \
-   PICK(__offload_state_group_id, dimension, 0) * PICK(__offload_state_local_size, dimension, 0) + \
+   PICK(__offload_state_group_id, dimension, 0) * PICK(__offload_state_enqueued_local_size, dimension, 0) + \
    PICK(__offload_state_local_id, dimension, 0))
 
 FUNCTION(u32, get_work_dim, "_Z12get_work_dimv", (void)) { return (u32)__offload_state_work_dim; }
@@ -49,7 +50,7 @@ FUNCTION(u64, get_group_id, "_Z12get_group_idj", (u32 d)) { return PICK(__offloa
 FUNCTION(u64, get_global_size, "_Z15get_global_sizej", (u32 d)) { return PICK(__offload_state_global_size, d, 1); }
 FUNCTION(u64, get_local_size, "_Z14get_local_sizej", (u32 d)) { return PICK(__offload_state_local_size, d, 1); }
 FUNCTION(u64, get_enqueued_local_size, "_Z23get_enqueued_local_sizej", (u32 d)) {
-  return PICK(__offload_state_local_size, d, 1);
+  return PICK(__offload_state_enqueued_local_size, d, 1);
 }
 FUNCTION(u64, get_num_groups, "_Z14get_num_groupsj", (u32 d)) { return PICK(__offload_state_num_groups, d, 1); }
 FUNCTION(u64, get_global_offset, "_Z17get_global_offsetj", (u32 d)) {
@@ -87,6 +88,7 @@ INLINE void __offload_begin(const void *data) {
   __offload_state_global_offset = vec_of(group->global_offset);
   __offload_state_global_size = vec_of(group->global_size);
   __offload_state_local_size = vec_of(group->local_size);
+  __offload_state_enqueued_local_size = vec_of(group->enqueued_local_size);
   __offload_state_num_groups = vec_of(group->num_groups);
   __offload_state_group_id = vec_of(group->group_id);
   __offload_state_work_dim = group->work_dim;

@@ -1,4 +1,4 @@
-/* Independent thread scheduling of CUDA's thread blocks: work-group functions of kernels with barriers of CUDA call these
+/* Independent thread scheduling: work-group functions of kernels with barriers of CUDA, or with sub-groups, call these
  * (offload-workgroup, `codegen::work_group::independent`).
  *
  * The code of a thread is the region that is due, with a flag for what it waits for.
@@ -8,8 +8,9 @@ enum { WARP_SIZE = 32 };
 #define AT_BLOCK_BARRIER (2u << 30)
 #define RETURNED (3u << 30)
 
-/* What the lanes of the running warp wait for and exchange. Variables named __offload_warp_* become thread-local. */
-u32 __offload_warp_masks[WARP_SIZE];
+/* What the lanes of the running warp wait for and exchange, and those that execute the region. Variables named
+ * __offload_warp_* become thread-local. */
+u32 __offload_warp_masks[WARP_SIZE], __offload_warp_active, __offload_warp_votes;
 u64 __offload_warp_sent[WARP_SIZE], __offload_warp_received[WARP_SIZE];
 
 INLINE void __offload_block_begin(u32 *due, u64 count) {
@@ -53,6 +54,7 @@ __attribute__((noinline)) u64 __offload_warp_next(const u32 *due, u64 count) {
   }
   if (active == 0) region = blocked_region, active = blocked;
   if (active == 0) return ~0u;
+  __offload_warp_active = active;
   for (u32 lane = 0; lane < WARP_SIZE; lane++)
     __offload_warp_received[lane] = active >> lane & 1 ? __offload_warp_sent[lane] : 0;
   return (u64)active << 32 | region;

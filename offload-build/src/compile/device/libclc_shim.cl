@@ -1,6 +1,15 @@
-// What LLVM's libclc up to release 22 gets wrong for all processors.
+// What LLVM's libclc up to release 22 lacks or gets wrong for all processors.
 
 #define OVERLOADED __attribute__((overloadable))
+
+size_t OVERLOADED get_enqueued_local_size(uint dimension) { return get_local_size(dimension); }
+size_t OVERLOADED get_local_linear_id(void) {
+  return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
+}
+size_t OVERLOADED get_global_linear_id(void) {
+  size_t row = (get_global_id(2) - get_global_offset(2)) * get_global_size(1) + get_global_id(1) - get_global_offset(1);
+  return row * get_global_size(0) + get_global_id(0) - get_global_offset(0);
+}
 
 // Its own lets the sum of a product that fits and a third number pass the largest number.
 long OVERLOADED mad_sat(long x, long y, long z) {

@@ -4,7 +4,7 @@
 //! by macros (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#preprocessor-directives-and-macros>)
 //! and take the way that a macro shows: what is defined here is what images have functions for.
 
-use offload_format::{HostLevel, SpirvVersion};
+use offload_format::{HostLevel, PtxVersion, SpirvVersion};
 
 use crate::module::Sources;
 
@@ -62,19 +62,15 @@ const MEDIA: &[&str] = &["cl_amd_media_ops", "cl_amd_media_ops2"];
 
 /// Instructions of SPIR-V that no library has functions for.
 const SPIRV: &[&str] = &[
-    "cl_intel_required_subgroup_size",
     "cl_khr_3d_image_writes",
     "cl_khr_depth_images",
     "cl_khr_gl_msaa_sharing",
     "cl_khr_mipmap_image",
     "cl_khr_mipmap_image_writes",
     "cl_khr_srgb_image_writes",
-    "cl_khr_subgroup_extended_types",
-    "cl_khr_subgroups",
     "__opencl_c_3d_image_writes",
     "__opencl_c_images",
     "__opencl_c_read_write_images",
-    "__opencl_c_subgroups",
     "__opencl_c_work_group_collective_functions",
 ];
 
@@ -89,8 +85,17 @@ const IMAGES: &[&str] = &[
 /// The same before OpenCL C 3.0. clang defines it for SPIR-V alone.
 const IMAGE_SUPPORT: &str = "-D__IMAGE_SUPPORT__=1";
 
-/// Those of version 1.3 (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>, `GroupNonUniform`).
-const SPIRV_1_3: &[&str] = &[
+/// Functions of sub-groups, for all of their work-items: of SPIR-V, `host_sub_groups.c` and `gpu_sub_groups.cl`.
+const SUB_GROUPS: &[&str] = &[
+    "cl_intel_required_subgroup_size",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroups",
+    "__opencl_c_subgroups",
+];
+
+/// Those for some of their work-items. SPIR-V has them from version 1.3 on
+/// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>, `GroupNonUniform`).
+const ACTIVE_SUB_GROUPS: &[&str] = &[
     "cl_khr_subgroup_ballot",
     "cl_khr_subgroup_clustered_reduce",
     "cl_khr_subgroup_non_uniform_arithmetic",
@@ -99,26 +104,33 @@ const SPIRV_1_3: &[&str] = &[
     "cl_khr_subgroup_shuffle_relative",
 ];
 
+/// The first version of PTX with the instruction for the active lanes
+/// (<https://docs.nvidia.com/cuda/parallel-thread-execution/#parallel-synchronization-and-communication-instructions-activemask>):
+/// that of architectures from sm_75 on.
+const SUB_GROUP_PTX: PtxVersion = PtxVersion { major: 6, minor: 2 };
+
 /// Where `fma` takes no longer than a multiplication and an addition.
 const FAST_FMA: [&str; 2] = ["-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1"];
 
 pub(crate) fn for_spirv(version: SpirvVersion) -> Vec<String> {
-    let later = if version.minor() < 3 { &[] } else { SPIRV_1_3 };
-    extensions(&[EVERYWHERE, HALF, SPIRV, later])
+    let later = if version.minor() < 3 { &[] } else { ACTIVE_SUB_GROUPS };
+    extensions(&[EVERYWHERE, HALF, SPIRV, SUB_GROUPS, later])
 }
 
-pub(crate) fn for_nvptx() -> Vec<String> {
-    let mut flags = extensions(&[EVERYWHERE]);
+pub(crate) fn for_nvptx(version: PtxVersion) -> Vec<String> {
+    let has_sub_groups = version >= SUB_GROUP_PTX;
+    let sub_groups: [&[&str]; 2] = if has_sub_groups { [SUB_GROUPS, ACTIVE_SUB_GROUPS] } else { [&[], &[]] };
+    let mut flags = extensions(&[&[EVERYWHERE], &sub_groups[..]].concat());
     flags.extend(FAST_FMA.map(str::to_string));
     flags
 }
 
 pub(crate) fn for_amdgcn() -> Vec<String> {
-    extensions(&[EVERYWHERE, HALF, MEDIA])
+    extensions(&[EVERYWHERE, HALF, MEDIA, SUB_GROUPS, ACTIVE_SUB_GROUPS])
 }
 
 pub(crate) fn for_host(arch: &str, level: HostLevel) -> Vec<String> {
-    let mut flags = extensions(&[EVERYWHERE, HALF, IMAGES]);
+    let mut flags = extensions(&[EVERYWHERE, HALF, IMAGES, SUB_GROUPS, ACTIVE_SUB_GROUPS]);
     flags.push(IMAGE_SUPPORT.to_string());
     if arch == "aarch64" || matches!(level, HostLevel::X86V3 | HostLevel::X86V4) {
         flags.extend(FAST_FMA.map(str::to_string));

@@ -30,7 +30,8 @@ const SHIM_SOURCE: &str = concat!(
     include_str!("../device/amdgcn_shim.cl"),
     include_str!("../device/amdgcn_media.cl"),
     include_str!("../device/c11_atomics.cl"),
-    include_str!("../device/c11_barriers.cl")
+    include_str!("../device/c11_barriers.cl"),
+    include_str!("../device/gpu_sub_groups.cl")
 );
 /// The same with the functions of mathematics of CUDA C++.
 const SHIM_WITH_OCML: &str = concat!(
@@ -39,7 +40,8 @@ const SHIM_WITH_OCML: &str = concat!(
     include_str!("../device/amdgcn_media.cl"),
     include_str!("../device/cuda_ocml.cl"),
     include_str!("../device/c11_atomics.cl"),
-    include_str!("../device/c11_barriers.cl")
+    include_str!("../device/c11_barriers.cl"),
+    include_str!("../device/gpu_sub_groups.cl")
 );
 /// What CUDA C++ needs of CUDA's headers.
 const CUDA_HEADER: &str = concat!(

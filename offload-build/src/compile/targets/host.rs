@@ -11,6 +11,7 @@ mod half;
 mod half_functions;
 pub(crate) mod image_functions;
 mod sources;
+pub(crate) mod sub_group_functions;
 mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -139,7 +140,12 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     if let Some(source) = image_functions::source(&texts) {
         modules.push(c_functions(session, cpu, "host functions of images", source)?);
     }
-    modules.push(c_functions(session, cpu, "host shim", shim(session, &texts))?);
+    let sub_groups = sub_group_functions::source(&texts);
+    let has_warps = session.sources.has_cuda() || sub_groups.is_some();
+    if let Some(source) = sub_groups {
+        modules.push(c_functions(session, cpu, "host functions of sub-groups", source)?);
+    }
+    modules.push(c_functions(session, cpu, "host shim", shim(session, &texts, has_warps))?);
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
     let args = link_args(inputs.len());
@@ -199,7 +205,7 @@ pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 }
 
 /// What kernels with this IR need beside PoCL's library: most neither print nor assert.
-fn shim(session: &Session<'_>, texts: &[String]) -> String {
+fn shim(session: &Session<'_>, texts: &[String], has_warps: bool) -> String {
     let mut shim = SHIM.to_string();
     if session.env().cfg.arch == "aarch64" {
         shim.push_str(ATOMICS);
@@ -207,7 +213,7 @@ fn shim(session: &Session<'_>, texts: &[String]) -> String {
     if session.env().is_sanitized() {
         shim.push_str(CHECKS);
     }
-    if session.sources.has_cuda() {
+    if has_warps {
         shim.push_str(WARPS);
     }
     for (function, source) in [("@__offload_printf(", PRINTF), ("@__offload_assert_fail(", ASSERT)] {
@@ -270,7 +276,8 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
     key = key.part(&cpu.vector_bits.to_le_bytes());
     key = key.part(&[u8::from(part.is_partial)]);
     for kernel in &part.kernels {
-        key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
+        let required = (kernel.required_work_group, kernel.required_sub_group);
+        key = key.part(format!("{} {required:?}", kernel.name).as_bytes());
     }
     session.cache().get_or(key.finish(), || {
         let kernels: Vec<_> = part.kernels.iter().map(|kernel| kernel.for_work_groups()).collect();

@@ -10,8 +10,8 @@ use crate::cache::KeyBuilder;
 use crate::compile::Session;
 use crate::compile::linking::imports::{self, LibraryIr};
 use crate::compile::steps::action;
-use crate::compile::targets::host::image_functions;
 use crate::compile::targets::host::{codegen, cpu, libraries, library_ir, shared_object, waits_in_library};
+use crate::compile::targets::host::{image_functions, sub_group_functions};
 use crate::error::{Error, Result};
 use crate::ir::{self, Interface};
 use crate::module::{DeviceImage, Library};
@@ -34,7 +34,7 @@ pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
 }
 
 /// The version of the interface between a program and its images.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
     format!("{}\n@__offload_host_abi = constant i32 {VERSION}\n", ir::exporting(text, functions))
@@ -43,7 +43,11 @@ fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
 /// What a work-item is knows the image of its kernel alone, which has the functions on images of OpenCL C too.
 fn refuse_work_items(library: &Library, text: &str) -> Result<()> {
     let declared = declared_functions(text);
-    let is_refused = |name: &&&str| is_of_work_items(name) || image_functions::is_of_images(name);
+    let is_refused = |name: &&&str| {
+        is_of_work_items(name)
+            || image_functions::is_of_images(name)
+            || sub_group_functions::is_of_sub_groups(name)
+    };
     let Some(name) = declared.iter().find(is_refused) else { return Ok(()) };
     let error = format!(
         "the device library `{}` calls `{}`: for `host`, a library that is linked at load knows nothing of work-items, reads no images, and does not print",

@@ -43,6 +43,7 @@ impl ScannedModule<'_> {
         if matches!(target, Target::Nvptx(_) | Target::Cubin(_) | Target::Amdgcn(_)) {
             gaps::refuse_images(session, self.scan)?;
         }
+        gaps::refuse_sub_group_size(session, self.scan, target)?;
         match target {
             Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
             Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
@@ -144,7 +145,9 @@ fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
             nvptx::backend_for_kernels(session)
         }
         (_, Target::Spirv64(version)) => Ok(spirv::backend(*version)),
-        _ => Ok(spirv::backend(SpirvVersion::default())),
+        (_, Target::Intel(_)) => Ok(spirv::backend(SpirvVersion::default())),
+        // Their own front ends declare the functions that they have.
+        _ => Ok(spirv::backend(SpirvVersion::V1_3)),
     }
 }
 

@@ -30,7 +30,8 @@ const SHIM_SOURCE: &str = concat!(
     include_str!("../device/nvptx_shim.cl"),
     include_str!("../device/nvptx_atomics.cl"),
     include_str!("../device/c11_atomics.cl"),
-    include_str!("../device/c11_barriers.cl")
+    include_str!("../device/c11_barriers.cl"),
+    include_str!("../device/gpu_sub_groups.cl")
 );
 /// What CUDA C++ needs of CUDA's headers.
 const CUDA_HEADER: &str = concat!(
@@ -64,7 +65,8 @@ const SHIM_WITH_LIBDEVICE: &str = concat!(
     include_str!("../device/nvptx_libdevice.cl"),
     include_str!("../device/nvptx_atomics.cl"),
     include_str!("../device/c11_atomics.cl"),
-    include_str!("../device/c11_barriers.cl")
+    include_str!("../device/c11_barriers.cl"),
+    include_str!("../device/gpu_sub_groups.cl")
 );
 
 pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<DeviceImage> {
@@ -136,7 +138,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     Ok(Backend {
         name: "nvptx",
         front_end: machine(sm, version),
-        opencl: opencl_features::for_nvptx(),
+        opencl: opencl_features::for_nvptx(version),
         common: None,
         hip: Vendor { dialect: Language::Cuda, flags: flags.clone(), header: HIP_HEADER.text().into() },
         cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER.into() },
@@ -147,7 +149,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
             flags: Vec::new(),
-            opencl: shim_flags(sm),
+            opencl: shim_flags(sm, version),
         },
         libraries: libclc.into_iter().chain(libdevice).collect(),
         spec: SpecForm::Literal,
@@ -194,11 +196,11 @@ fn known(name: &str) -> Option<SmArch> {
 }
 
 /// Atomic functions are those of OpenCL C 2.0 as well.
-fn shim_flags(sm: &SmArch) -> Vec<String> {
+fn shim_flags(sm: &SmArch, version: PtxVersion) -> Vec<String> {
     let fences = (sm.number() < 70).then(|| "-DOFFLOAD_FENCES".to_string());
     let system = (sm.number() >= 60).then(|| "-DOFFLOAD_SYSTEM_SCOPE".to_string());
     let std = "-cl-std=CL2.0".to_string();
-    opencl_features::for_nvptx().into_iter().chain(fences).chain(system).chain([std]).collect()
+    opencl_features::for_nvptx(version).into_iter().chain(fences).chain(system).chain([std]).collect()
 }
 
 /// What clang does not carry over from OpenCL C, and the limits that were asked for

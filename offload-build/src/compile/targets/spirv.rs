@@ -25,7 +25,8 @@ use crate::tool::Invocation;
 const SHIM_SOURCE: &str = concat!(
     include_str!("../device/spirv_shim.cl"),
     include_str!("../device/spirv_library.cl"),
-    include_str!("../device/spirv_atomics.cl")
+    include_str!("../device/spirv_atomics.cl"),
+    include_str!("../device/spirv_sub_groups.cl")
 );
 
 pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<DeviceImage> {

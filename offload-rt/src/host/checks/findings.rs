@@ -113,21 +113,12 @@ impl Findings {
 #[derive(Debug)]
 pub(super) struct LaunchNames {
     args: Vec<String>,
-    local: [u64; 3],
-    offset: [u64; 3],
-    groups: [u64; 3],
-    dimensions: usize,
+    range: NdRange,
 }
 
 impl LaunchNames {
     pub(super) fn new(info: &KernelInfo, range: &NdRange) -> LaunchNames {
-        LaunchNames {
-            args: info.args.iter().flatten().map(|arg| arg.name.clone()).collect(),
-            local: widened(range.local()),
-            offset: widened(range.offset()),
-            groups: widened(range.groups()),
-            dimensions: usize::try_from(range.dimensions()).unwrap_or(3),
-        }
+        LaunchNames { args: info.args.iter().flatten().map(|arg| arg.name.clone()).collect(), range: *range }
     }
 
     /// `kernels/a.cl:7: work-item 64 of group 1 reads 4 bytes ...`
@@ -183,7 +174,10 @@ impl LaunchNames {
         let group = conflict.group;
         match conflict.item {
             Some(item) => self.work_item(WorkItem { group, item }),
-            None => format!("a copy of group {}", self.position(&coordinates(group, &self.groups))),
+            None => format!(
+                "a copy of group {}",
+                self.position(&coordinates(group, &widened(self.range.groups())))
+            ),
         }
     }
 
@@ -224,18 +218,21 @@ impl LaunchNames {
 
     /// `work-item (5, 5) of group (1, 1)`
     fn work_item(&self, work_item: WorkItem) -> String {
-        let group = coordinates(work_item.group, &self.groups);
-        let mut global = coordinates(work_item.item, &self.local);
+        let group = coordinates(work_item.group, &widened(self.range.groups()));
+        let mut global = coordinates(work_item.item, &self.range.local_at(group));
+        let local = widened(self.range.local());
+        let offset = widened(self.range.offset());
         for (axis, position) in global.iter_mut().enumerate() {
-            let first = component(&group, axis).saturating_mul(component(&self.local, axis));
-            let first = first.saturating_add(component(&self.offset, axis));
+            let first = component(&group, axis).saturating_mul(component(&local, axis));
+            let first = first.saturating_add(component(&offset, axis));
             *position = position.saturating_add(first);
         }
         format!("work-item {} of group {}", self.position(&global), self.position(&group))
     }
 
     fn position(&self, at: &[u64; 3]) -> String {
-        let numbers: Vec<String> = at.iter().take(self.dimensions).map(u64::to_string).collect();
+        let dimensions = usize::try_from(self.range.dimensions()).unwrap_or(3);
+        let numbers: Vec<String> = at.iter().take(dimensions).map(u64::to_string).collect();
         match numbers.as_slice() {
             [only] => only.clone(),
             several => format!("({})", several.join(", ")),

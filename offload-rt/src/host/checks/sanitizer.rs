@@ -12,7 +12,7 @@ use super::shadow::{Access, AccessResult};
 use super::site::{self, Site, SiteInfo, SiteKind};
 use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
-use crate::range::{NdRange, widened};
+use crate::range::NdRange;
 
 /// Bits of the flags of a barrier: the memory that it orders.
 const LOCAL: u32 = 1;
@@ -28,7 +28,6 @@ const PAGE: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Sanitizer {
     names: LaunchNames,
-    local: [u64; 3],
     /// Never contended: all groups run in one thread.
     state: Mutex<LaunchState>,
 }
@@ -37,6 +36,8 @@ pub(crate) struct Sanitizer {
 struct LaunchState {
     objects: Objects,
     group: u32,
+    /// The sizes of the group that runs.
+    local: [u64; 3],
     /// Of each work-item of the group that runs.
     barriers: Vec<BarrierCounts>,
     findings: Findings,
@@ -102,11 +103,7 @@ impl Sanitizer {
         }
         let objects = Objects::from_process(|start| starts.iter().position(|other| *other == Some(start)));
         let names = LaunchNames::new(info, range);
-        Sanitizer {
-            names,
-            local: widened(range.local()),
-            state: Mutex::new(LaunchState { objects, ..LaunchState::default() }),
-        }
+        Sanitizer { names, state: Mutex::new(LaunchState { objects, ..LaunchState::default() }) }
     }
 
     fn state(&self) -> MutexGuard<'_, LaunchState> {
@@ -123,11 +120,12 @@ impl Sanitizer {
         }
     }
 
-    /// Starts a group.
-    pub(crate) fn begin(&self, group: u64) {
+    /// Starts a group of `local` work-items in each dimension.
+    pub(crate) fn begin(&self, group: u64, local: [u64; 3]) {
         let mut state = self.state();
         state.group = u32::try_from(group).unwrap_or(u32::MAX - 1);
-        let items = self.local.iter().fold(1u64, |all, size| all.saturating_mul(*size));
+        state.local = local;
+        let items = local.iter().fold(1u64, |all, size| all.saturating_mul(*size));
         state.barriers.clear();
         state.barriers.resize(usize::try_from(items).unwrap_or(0), BarrierCounts::default());
         for object in state.objects.iter_mut().filter(|object| object.role.is_local()) {
@@ -164,7 +162,7 @@ impl Sanitizer {
     pub(super) fn access(&self, bytes: AddressRange, by: CallSite) -> Option<*mut c_void> {
         let mut state = self.state();
         state.resolve_pending_write();
-        let now = state.now(self.item(by.item), by.site);
+        let now = state.now(state.item(by.item), by.site);
         let number = match state.objects.resolve(&bytes) {
             Target::Inside(number) => number,
             Target::Outside(number) => {
@@ -192,7 +190,7 @@ impl Sanitizer {
     /// Reports an access outside of a variable, or of a row (without a name) of the object that `base` points into.
     pub(super) fn outside(&self, bytes: AddressRange, whole: Extent, by: CallSite) -> Option<*mut c_void> {
         let mut state = self.state();
-        let now = state.now(self.item(by.item), by.site);
+        let now = state.now(state.item(by.item), by.site);
         let part = match (
             whole.name,
             state.objects.resolve(&AddressRange { first: bytes.base, size: 1, ..bytes }),
@@ -215,7 +213,7 @@ impl Sanitizer {
     pub(super) fn wait(&self, flags: u32, by: CallSite) {
         let mut state = self.state();
         state.resolve_pending_write();
-        let item = self.item(by.item);
+        let item = state.item(by.item);
         state.report_suspects(|work_item| work_item.item == item);
         let number = usize::try_from(item).unwrap_or(0);
         if let Some(waited) = state.barriers.get_mut(number) {
@@ -232,7 +230,7 @@ impl Sanitizer {
 
     pub(super) fn overflow(&self, operands: [i64; 2], by: CallSite) {
         let mut state = self.state();
-        let now = state.now(self.item(by.item), by.site);
+        let now = state.now(state.item(by.item), by.site);
         state.report(Fault::Overflow { operands, is_long: now.info.detail == 64 }, &now);
     }
 
@@ -241,13 +239,6 @@ impl Sanitizer {
     pub(crate) fn conclude(self) -> Result<(), Problem> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.findings.conclude(&self.names)
-    }
-
-    /// The number of a work-item in its group.
-    fn item(&self, [x, y, z]: [u64; 3]) -> u32 {
-        let [width, height, _] = self.local;
-        let number = z.saturating_mul(height).saturating_add(y).saturating_mul(width).saturating_add(x);
-        u32::try_from(number).unwrap_or(u32::MAX - 1)
     }
 }
 
@@ -260,6 +251,13 @@ struct AccessContext {
 }
 
 impl LaunchState {
+    /// The number of a work-item in its group.
+    fn item(&self, [x, y, z]: [u64; 3]) -> u32 {
+        let [width, height, _] = self.local;
+        let number = z.saturating_mul(height).saturating_add(y).saturating_mul(width).saturating_add(x);
+        u32::try_from(number).unwrap_or(u32::MAX - 1)
+    }
+
     fn now(&self, item: u32, site: *const Site) -> AccessContext {
         AccessContext { work_item: WorkItem { group: self.group, item }, site, info: site::read_info(site) }
     }

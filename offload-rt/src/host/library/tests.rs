@@ -10,13 +10,13 @@ use super::super::tests::{compiled, kernel};
 use crate::{Arg, ArgKind, Device, Error, ErrorKind, NdRange, Program, Registry};
 
 const LIBRARY: &str = "
-const uint32_t __offload_host_abi = 1;
+const uint32_t __offload_host_abi = 2;
 int __offload_export_more(int x) { return x + FACTOR; }
 ";
 
 /// Two kernels in images of their own would call it; this one is in both.
 const IMPORTER: &str = "
-const uint32_t __offload_host_abi = 1;
+const uint32_t __offload_host_abi = 2;
 const char *const __offload_imports[] = { \"more\", 0 };
 int (*__offload_import_more)(int);
 KERNEL(k) {
@@ -55,7 +55,7 @@ fn open(registry: &Registry, module: &str) -> Result<Program, Error> {
 
 fn launch(program: &Program) -> i32 {
     let mut x = [1i32; 64];
-    let range = NdRange::linear(64, 16);
+    let range = NdRange::linear_at_least(64, 16);
     // SAFETY: there is a number for each work-item.
     unsafe { program.launch("k", range, &mut [Arg::in_out(&mut x)]) }.unwrap();
     x[63]

@@ -15,7 +15,7 @@ impl Ready {
         let args =
             [KernelArg::value(&a), KernelArg::buffer(x), KernelArg::buffer_mut(y), KernelArg::value(&n)];
         // SAFETY: the kernel compares its number with `n`; the tests order their streams.
-        unsafe { self.saxpy.launch(stream, NdRange::linear(n as usize, 256), &args) }
+        unsafe { self.saxpy.launch(stream, NdRange::linear_at_least(n as usize, 256), &args) }
     }
 
     /// Three launches with a fill and a write before them; `x` is dropped after the capture.

@@ -28,7 +28,7 @@ impl Meeting {
             KernelArg::buffer_mut(&mut self.out),
         ];
         // SAFETY: there is a value for each work-group.
-        unsafe { meet.launch(stream, NdRange::linear(groups * GROUP, GROUP).cooperative(), &args) }
+        unsafe { meet.launch(stream, NdRange::linear_at_least(groups * GROUP, GROUP).cooperative(), &args) }
     }
 
     pub fn check(&self, stream: &Stream) {
@@ -39,7 +39,7 @@ impl Meeting {
 }
 
 pub fn all_groups_of_a_cooperative_launch_meet(stream: &Stream, meet: &Kernel) {
-    let most = match meet.max_cooperative_groups(NdRange::linear(GROUP, GROUP)) {
+    let most = match meet.max_cooperative_groups(NdRange::linear_at_least(GROUP, GROUP)) {
         Ok(most) => most,
         // Older runtimes of HIP.
         Err(error) => return assert!(error.to_string().contains("lacks the function"), "{error}"),

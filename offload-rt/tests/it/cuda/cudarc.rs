@@ -31,7 +31,7 @@ fn kernels_run_in_streams_of_cudarc_with_its_memory() {
             KernelArg::value(&count),
         ];
         // SAFETY: the kernel compares its number with `count`.
-        unsafe { saxpy.launch(&stream, NdRange::linear(n, 256), &args) }.unwrap();
+        unsafe { saxpy.launch(&stream, NdRange::linear_at_least(n, 256), &args) }.unwrap();
     }
     let y = cuda_stream.clone_dtoh(&y).unwrap();
     assert!(y.iter().enumerate().all(|(i, y)| *y == 4.0 * i as f32));

@@ -46,7 +46,7 @@ fn a_graph_keeps_cooperative_launches() {
         graph.launch(&stream).unwrap();
         meeting.check(&stream);
     }
-    let most = meet.max_cooperative_groups(NdRange::linear(64, 64)).unwrap();
+    let most = meet.max_cooperative_groups(NdRange::linear_at_least(64, 64)).unwrap();
     let mut meeting = Meeting::new(&stream, most + 1);
     // The driver refuses it at the capture or at the launch.
     let captured = stream.capture(|stream| meeting.launch(stream, &meet));
@@ -55,7 +55,7 @@ fn a_graph_keeps_cooperative_launches() {
 
 fn ranks(stream: &Stream, kernel: &Kernel, groups: usize, cluster: u32) -> Result<Vec<[u32; 2]>, Error> {
     let mut out = stream.zeroed::<[u32; 2]>(groups)?;
-    let range = NdRange::linear(groups, 1).with_cluster([cluster]);
+    let range = NdRange::linear_at_least(groups, 1).with_cluster([cluster]);
     // SAFETY: there is a value for each work-group.
     unsafe { kernel.launch(stream, range, &[KernelArg::buffer_mut(&mut out)])? };
     stream.download(&out)
@@ -90,7 +90,7 @@ fn a_graph_keeps_clusters() {
     let Some((stream, kernel)) = clusters("ranks") else { return };
     let mut out = stream.zeroed::<[u32; 2]>(8).unwrap();
     let captured = stream.capture(|stream| {
-        let range = NdRange::linear(8, 1).with_cluster([4]);
+        let range = NdRange::linear_at_least(8, 1).with_cluster([4]);
         // SAFETY: there is a value for each work-group.
         unsafe { kernel.launch(stream, range, &[KernelArg::buffer_mut(&mut out)]) }
     });
@@ -109,7 +109,7 @@ fn a_graph_keeps_clusters() {
 fn a_dependent_launch_waits_for_the_kernel_before_it() {
     let Some((stream, follow)) = clusters("follow") else { return };
     let mut value = stream.upload(&[40u32]).unwrap();
-    let range = NdRange::linear(1, 1).programmatic_dependent();
+    let range = NdRange::linear_at_least(1, 1).programmatic_dependent();
     for _ in 0..1000 {
         // SAFETY: there is one value; the kernel waits for the one before it.
         unsafe { follow.launch(&stream, range, &[KernelArg::buffer_mut(&mut value)]) }.unwrap();

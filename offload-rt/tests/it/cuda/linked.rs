@@ -72,7 +72,8 @@ fn open(registry: &Registry, module: &str, device: &Device) -> Result<Program, E
 fn launched(program: &Program) -> u32 {
     let mut numbers = [41u32];
     // SAFETY: one work-item has one number.
-    unsafe { program.launch("count", NdRange::linear(1, 1), &mut [Arg::in_out(&mut numbers)]) }.unwrap();
+    unsafe { program.launch("count", NdRange::linear_at_least(1, 1), &mut [Arg::in_out(&mut numbers)]) }
+        .unwrap();
     numbers[0]
 }
 

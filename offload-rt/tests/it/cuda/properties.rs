@@ -111,10 +111,10 @@ fn suggested_ranges_cover_their_items_and_run() {
         assert!(y.iter().all(|value| *value == 5.0));
     }
     if is_stand_in(&device) {
-        assert_eq!(saxpy.suggest_at_least(1 << 20).unwrap(), NdRange::linear(1 << 20, 768));
+        assert_eq!(saxpy.suggest_at_least(1 << 20).unwrap(), NdRange::linear_at_least(1 << 20, 768));
         // The kernel allows 8.
         let count = program.kernel("count").unwrap();
-        assert_eq!(count.suggest_at_least(100).unwrap(), NdRange::linear(100, 8));
+        assert_eq!(count.suggest_at_least(100).unwrap(), NdRange::linear_at_least(100, 8));
     }
 }
 
@@ -123,7 +123,7 @@ fn suggested_ranges_cover_their_items_and_run() {
 fn suggested_ranges_keep_required_sizes_and_shared_memory() {
     let device = gpu();
     let fixed = required(&device, [128, 1, 1]);
-    assert_eq!(fixed.suggest_at_least(1000).unwrap(), NdRange::linear(1000, 128));
+    assert_eq!(fixed.suggest_at_least(1000).unwrap(), NdRange::linear_at_least(1000, 128));
     let plane = required(&device, [16, 8, 1]);
     assert_eq!(plane.suggest_at_least(1000).unwrap(), NdRange::new([128, 8], [16, 8]));
     let program = opened(&device);

@@ -20,7 +20,7 @@ fn what_hip_has_not_is_refused() {
     let mut meeting = Meeting::new(&stream, 4);
     let captured = stream.capture(|stream| meeting.launch(stream, &meet));
     assert!(captured.unwrap_err().to_string().contains("cannot keep a cooperative launch"));
-    let range = NdRange::linear(4, 1);
+    let range = NdRange::linear_at_least(4, 1);
     for range in [range.with_cluster([2]), range.programmatic_dependent()] {
         // SAFETY: nothing runs.
         let error = unsafe { meet.launch(&stream, range, &[]) }.unwrap_err();

@@ -52,11 +52,11 @@ fn kernels_tell_what_they_need_and_how_they_are_best_launched() {
     // Without the runtime's function: a usual size.
     let best = if is_old(&device) { 256 } else { 768 };
     let saxpy = program.kernel("saxpy").unwrap();
-    assert_eq!(saxpy.suggest_at_least(1 << 20).unwrap(), NdRange::linear(1 << 20, best));
-    assert_eq!(saxpy.suggest_at_least(40).unwrap(), NdRange::linear(40, 64));
-    assert_eq!(count.suggest_at_least(100).unwrap(), NdRange::linear(100, 8));
+    assert_eq!(saxpy.suggest_at_least(1 << 20).unwrap(), NdRange::linear_at_least(1 << 20, best));
+    assert_eq!(saxpy.suggest_at_least(40).unwrap(), NdRange::linear_at_least(40, 64));
+    assert_eq!(count.suggest_at_least(100).unwrap(), NdRange::linear_at_least(100, 8));
     let range = count.suggest_at_least_with(100, (64 << 10) - 64).unwrap();
-    assert_eq!(range, NdRange::linear(100, 8).with_shared_memory((64 << 10) - 64));
+    assert_eq!(range, NdRange::linear_at_least(100, 8).with_shared_memory((64 << 10) - 64));
     let error = count.suggest_at_least_with(100, 64 << 10).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Launch);
     let mut record = saxpy_record();

@@ -29,7 +29,7 @@ fn add(saxpy: &Kernel, stream: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>) {
     let args =
         [KernelArg::value(&1.0f32), KernelArg::buffer(x), KernelArg::buffer_mut(y), KernelArg::value(&n)];
     // SAFETY: the kernel compares its number with `n`; the tests order their streams.
-    unsafe { saxpy.launch(stream, NdRange::linear(n as usize, 256), &args) }.unwrap();
+    unsafe { saxpy.launch(stream, NdRange::linear_at_least(n as usize, 256), &args) }.unwrap();
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn buffers_are_copied_filled_and_cut() {
     let part = KernelArg::buffer_mut(y.slice_mut(3..7).unwrap());
     let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), part, KernelArg::value(&4u32)];
     // SAFETY: four values are read and written.
-    unsafe { saxpy.launch(&stream, NdRange::linear(4, 4), &args) }.unwrap();
+    unsafe { saxpy.launch(&stream, NdRange::linear_at_least(4, 4), &args) }.unwrap();
     assert_eq!(stream.download(&y).unwrap(), [0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0, 0.0]);
     let empty = stream.upload::<f32>(&[]).unwrap();
     assert!(stream.download(&empty).unwrap().is_empty());

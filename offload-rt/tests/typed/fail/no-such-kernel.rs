@@ -5,7 +5,7 @@ include!("../kernels.inc");
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 
 fn launch(stream: &Stream, kernels: &typed::Kernels, x: &Buffer<f32>, y: &mut Buffer<f32>) -> Result<(), Error> {
-    unsafe { kernels.saxpi(stream, NdRange::linear(64, 64), 2.0, x, y, 64) }
+    unsafe { kernels.saxpi(stream, NdRange::linear_at_least(64, 64), 2.0, x, y, 64) }
 }
 
 fn main() {

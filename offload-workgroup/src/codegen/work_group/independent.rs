@@ -1,6 +1,6 @@
-//! Independent thread scheduling: the work-group function of a kernel with barriers of CUDA.
+//! Independent thread scheduling: the work-group function of a kernel with barriers of CUDA, or with sub-groups.
 //!
-//! Each work-item has a code of the region that is due, behind the slots of the context. A warp of 32 neighbours executes
+//! Each work-item has a code of the region that is due, behind the slots of the context. A warp of neighbours executes
 //! one region after the other, each for those of its lanes that are due there, until all of them wait at a barrier of the
 //! block or have returned (hierarchical collapsing: R. Han, J. Lee, J. Sim and H. Kim,
 //! [COX: Exposing CUDA Warp-level Functions to CPUs](https://doi.org/10.1145/3554736), TACO 2022). Then the next warp does;
@@ -23,7 +23,7 @@ use crate::ir::function::BarrierScope;
 
 /// Flags in the code of a region that is due. Without one it is executed at once.
 mod due {
-    /// It begins with a barrier of the warp.
+    /// It begins with a barrier of the whole warp.
     pub(super) const WARP: u32 = 1 << 30;
     /// It begins with a barrier of the block.
     pub(super) const BLOCK: u32 = 2 << 30;
@@ -45,9 +45,11 @@ impl FunctionWriter<'_, '_> {
 
     fn write_scheduler(&mut self) {
         let offset = self.plan.due_offset();
+        let size = self.context.warp_size;
         let mut cases = String::new();
         for number in 0..self.plan.regions.len() {
-            let _ = write!(cases, " i32 {number}, label %offload.begin.p{number}");
+            let code = self.plan.schedule_position(number);
+            let _ = write!(cases, " i32 {code}, label %offload.begin.p{number}");
         }
         let _ = write!(
             self.body,
@@ -62,7 +64,9 @@ impl FunctionWriter<'_, '_> {
              offload.warps:\n  \
              %offload.warp = phi i64 [ 0, %offload.block ], [ 0, %offload.released ], [ %offload.warp.next, %offload.stalled ]\n  \
              %offload.lanes = getelementptr inbounds i32, ptr %offload.due, i64 %offload.warp\n  \
-             %offload.lanes.left = sub i64 %offload.count, %offload.warp\n  \
+             %offload.items.left = sub i64 %offload.count, %offload.warp\n  \
+             %offload.is_last = icmp ult i64 %offload.items.left, {size}\n  \
+             %offload.lanes.left = select i1 %offload.is_last, i64 %offload.items.left, i64 {size}\n  \
              br label %offload.next\n\
              offload.next:\n  \
              %offload.chosen = call i64 @__offload_warp_next(ptr %offload.lanes, i64 %offload.lanes.left)\n  \
@@ -71,7 +75,7 @@ impl FunctionWriter<'_, '_> {
              %offload.active = trunc i64 %offload.active.high to i32\n  \
              switch i32 %offload.region, label %offload.stalled [{cases} ]\n\
              offload.stalled:\n  \
-             %offload.warp.next = add nuw i64 %offload.warp, 32\n  \
+             %offload.warp.next = add nuw i64 %offload.warp, {size}\n  \
              %offload.warp.again = icmp ult i64 %offload.warp.next, %offload.count\n  \
              br i1 %offload.warp.again, label %offload.warps, label %offload.waiting\n\
              offload.waiting:\n  \
@@ -138,11 +142,14 @@ impl FunctionWriter<'_, '_> {
 
     /// The code of `successor`, 0 for the end.
     fn due_code(&self, successor: usize) -> u32 {
-        let flag = match self.plan.regions.get(successor) {
-            Some(region) if successor != 0 && region.scope == BarrierScope::Warp => due::WARP,
-            Some(_) if successor != 0 => due::BLOCK,
-            _ => return due::RETURNED,
+        let Some(region) = self.plan.regions.get(successor).filter(|_| successor != 0) else {
+            return due::RETURNED;
         };
-        flag | u32::try_from(successor).unwrap_or(0)
+        let flag = match region.scope {
+            BarrierScope::Warp => due::WARP,
+            BarrierScope::Lanes => 0,
+            BarrierScope::Group | BarrierScope::Chunk(_) => due::BLOCK,
+        };
+        flag | self.plan.schedule_position(successor)
     }
 }

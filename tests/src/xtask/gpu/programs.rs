@@ -60,6 +60,7 @@ impl Programs<'_> {
         programs.push(self.fixture(&Fixture { name: "launchers", program: "offload-launchers" })?);
         programs.push(self.fixture(&Fixture { name: "numbers", program: "offload-numbers" })?);
         programs.push(self.fixture(&Fixture { name: "warps", program: "offload-warps" })?);
+        programs.push(self.sub_groups()?);
         programs.push(self.candle()?);
         programs.push(self.fixture(&Fixture { name: "prints", program: "offload-prints" })?);
         programs.push(self.fixture(&Fixture { name: "prints-linked", program: "offload-prints-linked" })?);
@@ -69,6 +70,12 @@ impl Programs<'_> {
         }
         programs.push(self.tests()?);
         Ok(programs)
+    }
+
+    fn sub_groups(&self) -> Result<PathBuf> {
+        // The CPU has other sizes of sub-groups than GPUs.
+        let variables = [("OFFLOAD_TARGETS", PathBuf::from("nvptx:sm_80"))];
+        self.fixture_with(&Fixture { name: "sub-groups", program: "offload-sub-groups" }, &variables)
     }
 
     fn candle(&self) -> Result<PathBuf> {

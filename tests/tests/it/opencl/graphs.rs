@@ -22,10 +22,10 @@ fn a_graph_launches_kernels_with_their_local_memory_and_new_arguments() {
             let a = 2.0f32;
             let args = [KernelArg::value(&a), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
             // SAFETY: the buffers have an element for each work-item.
-            unsafe { saxpy.launch(stream, NdRange::linear(256, 64), &args)? };
+            unsafe { saxpy.launch(stream, NdRange::linear_at_least(256, 64), &args)? };
             let args = [KernelArg::buffer_mut(&mut y), KernelArg::local::<i32>(64)];
             // SAFETY: as above, and each group has local memory for its work-items.
-            unsafe { reverse.launch(stream, NdRange::linear(256, 64), &args) }
+            unsafe { reverse.launch(stream, NdRange::linear_at_least(256, 64), &args) }
         });
         let mut graph = captured.unwrap();
         assert_eq!(graph.launches().collect::<Vec<_>>(), ["saxpy", "reverse"]);
@@ -87,7 +87,7 @@ fn the_book_tells_what_each_back_end_has() {
         let reverse = device.open(&image).unwrap().kernel("reverse").unwrap();
         let stream = device.stream().unwrap();
         let mut x = stream.zeroed::<i32>(64).unwrap();
-        let range = NdRange::linear(64, 64);
+        let range = NdRange::linear_at_least(64, 64);
         for (what, range) in [
             ("cooperative launches", range.cooperative()),
             ("clusters of work-groups, dependent launches", range.with_cluster([1])),

@@ -34,7 +34,7 @@ fn ready() -> Vec<Ready> {
 }
 
 fn range(items: usize) -> NdRange {
-    NdRange::linear(items, 64)
+    NdRange::linear_at_least(items, 64)
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn host_functions_are_between_the_work_before_and_after_them() {
         for round in 1..=20 {
             let args = [KernelArg::buffer(&x), KernelArg::value(&n), KernelArg::buffer_mut(&mut y)];
             // SAFETY: there is an element for each work-item and each step.
-            unsafe { add_all.launch(&stream, NdRange::linear(4096, 64), &args) }.unwrap();
+            unsafe { add_all.launch(&stream, NdRange::linear_at_least(4096, 64), &args) }.unwrap();
             let counted = step.clone();
             stream
                 .call(move || {

@@ -57,7 +57,7 @@ impl Other {
 }
 
 fn range() -> NdRange {
-    NdRange::linear(LEN, 64)
+    NdRange::linear_at_least(LEN, 64)
 }
 
 /// # Safety
