@@ -5,6 +5,7 @@ pub(crate) mod destination;
 mod headers;
 mod layout;
 mod offsets;
+mod pe;
 mod plan;
 mod refusal;
 mod rejoin;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 use object::pod::{bytes_of, bytes_of_slice};
 use object::{LittleEndian as LE, elf};
-use offload_format::section::{DESCRIPTOR_FLAGS, DESCRIPTOR_PACK, Descriptor};
+use offload_format::section::{DESCRIPTOR_ADDRESS, DESCRIPTOR_FLAGS, DESCRIPTOR_PACK, Descriptor};
 
 use self::headers::Headers;
 use self::layout::{PacksRange, Plan};
@@ -44,12 +45,16 @@ pub(crate) struct Replacement {
 /// # Errors
 /// The file's layout does not allow it.
 pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rewritten> {
+    let is_pe = packs.iter().any(|pack| pack.link.descriptor.flags & DESCRIPTOR_ADDRESS != 0);
+    if is_pe {
+        return pe::rewrite(program, &packs);
+    }
     let path = program.path();
     let file = program.file();
     let headers = Headers::read(path, file)?;
     let old = packs_range(path, &packs)?;
     let start = packs.iter().map(|pack| pack.link.pack_address).min().ok_or_else(|| too_large(path))?;
-    let arranged = arrange(&packs, start).ok_or_else(|| too_large(path))?;
+    let arranged = arrange(&packs, start, PAGED).ok_or_else(|| too_large(path))?;
     let new_size = total(&arranged.content).ok_or_else(|| too_large(path))?;
     let range = PacksRange { old, new_size };
     let plan = plan::plan(path, &headers, &range)?;
@@ -62,7 +67,8 @@ pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rew
     let content = arranged.content.into_iter().chain([Piece::Zeros(plan.padding)]).collect();
     let old = OldFile { file, size: headers.size, packs: range.old.start };
     let pieces = plan.offsets.pieces(&old, content);
-    Ok(Rewritten { pieces, patches, ids: packs.iter().map(|pack| pack.pack.id.0).collect() })
+    let ids = packs.iter().map(|pack| pack.pack.id.0).collect();
+    Ok(Rewritten { pieces, patches, ids, checksum: None })
 }
 
 fn too_large(path: &Path) -> Error {
@@ -103,7 +109,8 @@ struct PackLayout {
     content: Vec<Piece>,
 }
 
-fn arrange(packs: &[Replacement], start: u64) -> Option<PackLayout> {
+/// Packs of `paged` bytes and more are at pages of their own.
+fn arrange(packs: &[Replacement], start: u64, paged: u64) -> Option<PackLayout> {
     let mut address = start;
     // The first one stays where the linker has put it, and what shares follows closely.
     let mut before = PackEnd::OfNext;
@@ -111,7 +118,7 @@ fn arrange(packs: &[Replacement], start: u64) -> Option<PackLayout> {
     for Replacement { pack, .. } in packs {
         let align = match before {
             PackEnd::OfNext => 1,
-            PackEnd::Own if pack.size >= PAGED => PAGE,
+            PackEnd::Own if pack.size >= paged => PAGE,
             PackEnd::Own => ALIGN,
         };
         let start = address.checked_next_multiple_of(align)?;
@@ -143,18 +150,25 @@ struct PackPlacement {
 
 /// The descriptor and the notes of a pack that lies at `place` now.
 fn reference_patches(plan: &Plan, new: &Replacement, place: PackPlacement) -> Vec<Patch> {
-    let Replacement { link, pack, flags } = new;
+    let Replacement { link, pack, .. } = new;
     let field = link.descriptor_address.wrapping_add(DESCRIPTOR_PACK);
-    let mut descriptor = Descriptor::new(pack.size.saturating_add(place.spare), pack.id.0, *flags);
-    descriptor.pack = place.address.wrapping_sub(field).cast_signed();
-    // A later release may have appended fields to the descriptor.
-    let offset = plan.offsets.map(link.descriptor_offset).saturating_add(DESCRIPTOR_FLAGS);
-    let fields = descriptor.encode().into_iter().skip(DESCRIPTOR_FLAGS as usize).take(CHANGED_FIELDS);
-    let mut patches = vec![Patch { offset, bytes: fields.collect() }];
+    let reference = place.address.wrapping_sub(field);
+    let offset = plan.offsets.map(link.descriptor_offset);
+    let mut patches = vec![descriptor_patch(new, reference, place.spare, offset)];
     patches.extend(
         link.note_ids
             .iter()
             .map(|offset| Patch { offset: plan.offsets.map(*offset), bytes: pack.id.0.to_vec() }),
     );
     patches
+}
+
+/// The changed fields of the descriptor at `offset` of the new file, which refers to the pack by `reference`.
+fn descriptor_patch(new: &Replacement, reference: u64, spare: u64, offset: u64) -> Patch {
+    let Replacement { pack, flags, .. } = new;
+    let mut descriptor = Descriptor::new(pack.size.saturating_add(spare), pack.id.0, *flags);
+    descriptor.pack = reference.cast_signed();
+    // A later release may have appended fields to the descriptor.
+    let fields = descriptor.encode().into_iter().skip(DESCRIPTOR_FLAGS as usize).take(CHANGED_FIELDS);
+    Patch { offset: offset.saturating_add(DESCRIPTOR_FLAGS), bytes: fields.collect() }
 }
