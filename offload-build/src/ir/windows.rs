@@ -41,7 +41,8 @@ fn changed(line: &str) -> Cow<'_, str> {
     }
     if let Some(rest) = line.strip_prefix("define ") {
         let (_, after) = rest.split_once('@').unwrap_or_default();
-        return format!("define {}", definition(rest, after.split('(').next().unwrap_or_default())).into();
+        let name = after.split('(').next().unwrap_or_default();
+        return format!("define {}", with_unwinding_data(definition(rest, name))).into();
     }
     if let Some((name, rest)) = line.strip_prefix('@').and_then(|line| line.split_once(" = ")) {
         let changed = definition(rest, name);
@@ -80,6 +81,30 @@ fn definition(rest: &str, name: &str) -> String {
     let is_exported = name.starts_with(EXPORTED) && !is_internal && !ELSEWHERE.contains(&first);
     let export = if is_exported { "dllexport " } else { "" };
     without_comdat(&format!("{linkage}{export}{rest}"))
+}
+
+/// The definition of a function with data for unwinding: passes have found that it throws nothing, but debuggers and the
+/// system's handlers of faults walk the stack.
+fn with_unwinding_data(definition: String) -> String {
+    let start = definition.split_once('@').map_or(0, |(before, _)| before.len());
+    let mut depth = 0u32;
+    for (at, c) in definition.char_indices().skip_while(|(at, _)| *at < start) {
+        match c {
+            '(' => depth = depth.saturating_add(1),
+            ')' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth > 0 {
+            continue;
+        }
+        let (head, rest) = definition.split_at(at.saturating_add(1));
+        // What follows the parameters before attributes.
+        let word = ["local_unnamed_addr ", "unnamed_addr "];
+        let word = word.into_iter().find(|word| rest.trim_start().starts_with(word)).unwrap_or_default();
+        let rest = rest.trim_start().strip_prefix(word).unwrap_or(rest);
+        return format!("{head} {word}uwtable {}", rest.trim_start());
+    }
+    definition
 }
 
 /// A definition that is of no group: one object has all of them.
@@ -140,7 +165,7 @@ define i32 @__offload_run_k(ptr %x) #1 {
   store i32 1, ptr %x, align 4, !noalias !64
 }
 define hidden void @__offload_begin() {
-define linkonce_odr hidden void @_ZN1fC2Ev(ptr %this) unnamed_addr #2 comdat($_ZN1fC5Ev) align 2 {
+define linkonce_odr hidden void @_ZN1fC2Ev(ptr dereferenceable(8) %this) unnamed_addr #2 comdat($_ZN1fC5Ev) align 2 {
 ";
 
     const EXPECTED: &str = "\
@@ -153,15 +178,15 @@ target triple = \"x86_64-pc-windows-gnu\"
 @inline = internal global i32 0, align 4
 @__offload_export_f = dllexport alias void (), ptr @f
 @elsewhere = external global i32
-define dllexport i32 @__offload_run_k(ptr %x) #1 {
+define dllexport i32 @__offload_run_k(ptr %x) uwtable #1 {
   %a = alloca <8 x float>, align 32
   %v = load <16 x double>, ptr @__offload_state_x, align 16
   call void @llvm.memcpy.p0.p0.i64(ptr align 16 %a, ptr align 4 %x, i64 32, i1 false)
   call void @g(ptr byval(<8 x float>) align 32 %a)
   store i32 1, ptr %x, align 4, !noalias !64
 }
-define hidden void @__offload_begin() {
-define internal void @_ZN1fC2Ev(ptr %this) unnamed_addr #2 align 2 {
+define hidden void @__offload_begin() uwtable {
+define internal void @_ZN1fC2Ev(ptr dereferenceable(8) %this) unnamed_addr uwtable #2 align 2 {
 ";
 
     #[test]

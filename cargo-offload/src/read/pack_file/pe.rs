@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 
 use offload_format::bytes::{array, range, u16_at, u32_at, u64_at};
+use offload_format::pack::layout::MAGIC;
 use offload_format::section::{
     DESCRIPTOR_ADDRESS, DESCRIPTOR_MAGIC, DESCRIPTOR_RESERVED, DESCRIPTOR_SIZE, Descriptor, PE_SECTION,
     ParsedDescriptor,
@@ -248,6 +249,23 @@ fn descriptors(program: &PeFile, file: &File) -> io::Result<Vec<FoundDescriptor>
     Ok(found)
 }
 
+/// The problem of a section that has something else behind its descriptors than packs: a damaged descriptor hides those that
+/// follow it.
+fn behind(program: &PeFile, file: &File, descriptors: &[FoundDescriptor]) -> io::Result<Option<String>> {
+    let Some(section) = program.own_section() else { return Ok(None) };
+    let last = descriptors.last().map(|last| last.offset.saturating_add(last.bytes.len() as u64));
+    let start = last.unwrap_or(section.offset);
+    let rest = section.offset.saturating_add(section.size).saturating_sub(start);
+    let bytes = match read_at(file, start, rest.min(DESCRIPTOR_SIZE)) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Vec::new(),
+        bytes => bytes?,
+    };
+    let padding = bytes.iter().take_while(|byte| **byte == 0).count();
+    let is_pack = bytes.get(padding..).is_some_and(|rest| rest.is_empty() || rest.starts_with(&MAGIC));
+    let at = start.saturating_sub(section.offset);
+    Ok((!is_pack).then(|| format!("`{PE_SECTION}` has no valid descriptor at offset {at:#x}")))
+}
+
 /// The problems of the descriptors of a PE file; none if it is another file.
 ///
 /// # Errors
@@ -255,8 +273,10 @@ fn descriptors(program: &PeFile, file: &File) -> io::Result<Vec<FoundDescriptor>
 pub(super) fn problems(file: &File) -> io::Result<Vec<String>> {
     let Some(program) = PeFile::read(file)? else { return Ok(Vec::new()) };
     let descriptors = descriptors(&program, file)?;
+    let unknown = behind(&program, file, &descriptors)?;
     examine(file, |file| {
         let mut problems = Vec::new();
+        problems.extend(unknown);
         let mut ids = BTreeSet::new();
         for FoundDescriptor { address, bytes, .. } in descriptors.iter().take(MOST) {
             let reserved = bytes.get(DESCRIPTOR_RESERVED as usize..).unwrap_or_default();
