@@ -1,7 +1,7 @@
 //! Shared objects in memory, which the dynamic loader of Unix maps.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -62,6 +62,7 @@ fn from_memory(bytes: &[u8]) -> Result<(Library, File), String> {
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
     // Linux 6.3 warns about a file without MFD_EXEC or MFD_NOEXEC_SEAL, and can be configured to refuse it; older
     // kernels do not know the flag (https://docs.kernel.org/userspace-api/mfd_noexec.html).
+    use std::io::Write;
     use std::os::fd::FromRawFd;
     const NAME: &std::ffi::CStr = c"offload-host";
     const MFD_EXEC: libc::c_uint = 0x10;
