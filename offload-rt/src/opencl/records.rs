@@ -96,8 +96,17 @@ fn mapped() -> Option<&'static [AtomicU32]> {
 
 #[cfg(not(unix))]
 fn mapped() -> Option<&'static [AtomicU32]> {
-    let words: Vec<AtomicU32> = (0..RECORDS * WORDS).map(|_| AtomicU32::new(0)).collect();
-    Some(Vec::leak(words))
+    /// As many bytes as records are aligned to.
+    #[repr(align(64))]
+    struct Line([AtomicU32; 16]);
+    let count = RECORDS * WORDS;
+    let mut lines = Vec::new();
+    for _ in 0..count.div_ceil(16) {
+        lines.push(Line([const { AtomicU32::new(0) }; 16]));
+    }
+    let words = Vec::leak(lines).as_ptr().cast::<AtomicU32>();
+    // SAFETY: the lines are words without padding, so many or more; they are never freed, and all access is atomic.
+    Some(unsafe { std::slice::from_raw_parts(words, count) })
 }
 
 #[cfg(test)]
