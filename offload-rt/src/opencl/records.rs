@@ -96,17 +96,15 @@ fn mapped() -> Option<&'static [AtomicU32]> {
 
 #[cfg(not(unix))]
 fn mapped() -> Option<&'static [AtomicU32]> {
-    /// As many bytes as records are aligned to.
-    #[repr(align(64))]
-    struct Line([AtomicU32; 16]);
+    use std::alloc::{Layout, alloc_zeroed};
+
     let count = RECORDS * WORDS;
-    let mut lines = Vec::new();
-    for _ in 0..count.div_ceil(16) {
-        lines.push(Line([const { AtomicU32::new(0) }; 16]));
-    }
-    let words = Vec::leak(lines).as_ptr().cast::<AtomicU32>();
-    // SAFETY: the lines are words without padding, so many or more; they are never freed, and all access is atomic.
-    Some(unsafe { std::slice::from_raw_parts(words, count) })
+    // A record of its own has lines of the cache of its own.
+    let layout = Layout::array::<AtomicU32>(count).ok()?.align_to(64).ok()?;
+    // SAFETY: the size is not 0.
+    let memory = std::ptr::NonNull::new(unsafe { alloc_zeroed(layout) })?;
+    // SAFETY: the memory is zeros, is never freed, and all access is atomic.
+    Some(unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<AtomicU32>(), count) })
 }
 
 #[cfg(test)]
