@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::offsets::{Change, OffsetMap, OldFile};
 use super::refusal::{does_not_fit, refused_as_it_is};
+use super::replacement::{Replacement, arrange, descriptor_patch, packs_range, too_large};
 use super::rewritten::{Patch, Rewritten};
-use super::{Replacement, arrange, descriptor_patch, packs_range, too_large};
 use crate::error::{Error, IoContext, Result};
 use crate::files::pieces::{Piece, total};
 use crate::files::read_at::read_at;

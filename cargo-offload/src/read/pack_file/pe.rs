@@ -270,7 +270,7 @@ fn behind(program: &PeFile, file: &File, descriptors: &[FoundDescriptor]) -> io:
 ///
 /// # Errors
 /// The file cannot be read.
-pub(super) fn problems(file: &File) -> io::Result<Vec<String>> {
+pub(crate) fn problems(file: &File) -> io::Result<Vec<String>> {
     let Some(program) = PeFile::read(file)? else { return Ok(Vec::new()) };
     let descriptors = descriptors(&program, file)?;
     let unknown = behind(&program, file, &descriptors)?;

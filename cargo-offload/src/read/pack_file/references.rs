@@ -15,7 +15,6 @@ use offload_format::section::{
 };
 
 use super::elf::{Program, by_notes, file_offset, notes};
-use super::pe;
 use crate::files::object_file::{ObjectFile, examine};
 
 /// Linkers align descriptors to this, and so walks the runtime.
@@ -25,17 +24,11 @@ pub(super) const MOST: usize = 64;
 /// Maximum number of zeros after a pack that are compared.
 const MOST_ZEROS: u64 = 1 << 20;
 
-/// The problems of the descriptors and notes of a program; none if it is neither an ELF nor a PE file.
+/// The problems of the descriptors and notes of a program; none if it is not an ELF file.
 ///
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn problems(file: &File) -> io::Result<Vec<String>> {
-    let mut problems = elf_problems(file)?;
-    problems.extend(pe::problems(file)?);
-    Ok(problems)
-}
-
-fn elf_problems(file: &File) -> io::Result<Vec<String>> {
     examine(file, |file| {
         let program = match Program::parse(file) {
             Ok(program) => program,

@@ -3,7 +3,7 @@
  * PoCL's own expects a pass of its compiler to rewrite the calls, and differs from release to release. Single values
  * are formatted by the C library's snprintf; what OpenCL C adds are vectors, as `%v4hld`.
  */
-#ifdef OFFLOAD_WINDOWS
+#ifdef __OFFLOAD_MS_ABI
 typedef __builtin_ms_va_list va_list;
 #define VARIADIC __attribute__((ms_abi))
 #define va_start __builtin_ms_va_start

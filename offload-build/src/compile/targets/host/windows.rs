@@ -41,7 +41,7 @@ const LIBRARY: &str = "ucrtbase.dll";
 const FORMAT: &str = "__stdio_common_vsprintf";
 
 /// The macro by which sources know that the calling convention is that of Windows.
-pub(super) const MACRO: &str = "#define OFFLOAD_WINDOWS 1\n";
+pub(super) const MACRO: &str = "#define __OFFLOAD_MS_ABI 1\n";
 
 /// The name of clang's target for code generation.
 pub(super) fn target_flag() -> String {
