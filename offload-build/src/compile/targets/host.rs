@@ -333,7 +333,7 @@ fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Re
         System::Linux => session.step(&cpu.ir_step(session, "host object", &args, module)?, check::elf),
         System::Windows => {
             let module = windows::retargeted(session, module)?;
-            let target = windows::target_flag();
+            let target = cpu.codegen_target();
             // The later of two targets is used.
             let args = [&args[..], &[&target, "-fdata-sections"]].concat();
             session.step(&cpu.ir_step(session, "host object", &args, &module)?, check::coff)

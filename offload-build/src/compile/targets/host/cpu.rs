@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use offload_format::{HostLevel, Target};
 use offload_workgroup::ir::declared_functions;
 
-use super::windows;
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::front_end::opencl_features;
@@ -13,6 +12,7 @@ use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::check;
 use crate::env::CargoEnv;
 use crate::error::Result;
+use crate::ir::WINDOWS_TRIPLE;
 use crate::toolchain::{Pocl, instruction_set};
 
 /// The system that an image is loaded on.
@@ -79,11 +79,15 @@ impl Cpu {
 
     /// The flags for what the kernels' code calls.
     pub(super) fn codegen_flags(&self) -> impl Iterator<Item = Arg> {
-        let target = match self.system {
+        texts([self.codegen_target()]).chain(texts(self.march.iter().copied()))
+    }
+
+    /// The flag for what code is generated for.
+    pub(super) fn codegen_target(&self) -> String {
+        match self.system {
             System::Linux => self.triple.clone(),
-            System::Windows => windows::target_flag(),
-        };
-        texts([target]).chain(texts(self.march.iter().copied()))
+            System::Windows => format!("--target={WINDOWS_TRIPLE}"),
+        }
     }
 
     /// The arguments of clang for IR, with `library` at hand.

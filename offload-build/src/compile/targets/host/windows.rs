@@ -15,7 +15,7 @@ use crate::compile::front_end::reading::FrontEnd;
 use crate::compile::steps::action::{Arg, texts, unresolved};
 use crate::compile::steps::check;
 use crate::error::{Error, Result};
-use crate::ir::{self, WINDOWS_TRIPLE};
+use crate::ir;
 
 const SUPPORT: &str = include_str!("../../device/host_windows.c");
 
@@ -42,11 +42,6 @@ const FORMAT: &str = "__stdio_common_vsprintf";
 
 /// The macro by which sources know that the calling convention is that of Windows.
 pub(super) const MACRO: &str = "#define __OFFLOAD_MS_ABI 1\n";
-
-/// The name of clang's target for code generation.
-pub(super) fn target_flag() -> String {
-    format!("--target={WINDOWS_TRIPLE}")
-}
 
 /// `module`, of which code for Windows is generated.
 pub(super) fn retargeted(session: &Session<'_>, module: &Blob) -> Result<Blob> {
