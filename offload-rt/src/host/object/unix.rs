@@ -8,10 +8,16 @@ use std::path::Path;
 
 use libloading::os::unix::{RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
-use super::{LoadedObject, TemporaryFile, loader_error};
+use super::temporary_file::{TemporaryFile, loader_error};
 use crate::error::Problem;
 
 pub(in crate::host) use libloading::os::unix::Library;
+
+/// A shared object that the loader has mapped. Fields are dropped in this order: code before the file that holds it.
+pub(in crate::host) struct LoadedObject {
+    pub(in crate::host) library: Library,
+    pub(in crate::host) kept: Kept,
+}
 
 /// What an object needs while it is loaded.
 pub(in crate::host) struct Kept {

@@ -7,10 +7,16 @@ use std::time::Duration;
 
 use libloading::os::windows::LOAD_LIBRARY_SEARCH_SYSTEM32;
 
-use super::{LoadedObject, TEMPORARY_PREFIX, TemporaryFile, loader_error};
+use super::temporary_file::{TEMPORARY_PREFIX, TemporaryFile, loader_error};
 use crate::error::Problem;
 
 pub(in crate::host) use libloading::os::windows::Library;
+
+/// A shared object that the loader has mapped. Fields are dropped in this order: code before the file that holds it.
+pub(in crate::host) struct LoadedObject {
+    pub(in crate::host) library: Library,
+    pub(in crate::host) kept: Kept,
+}
 
 /// What an object needs while it is loaded: its file, which goes after it.
 pub(in crate::host) struct Kept {
