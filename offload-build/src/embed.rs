@@ -1,7 +1,6 @@
 //! Embedding of a pack: an object in an archive for the final link, or a file of the cache, and the Rust that refers
 //! to it.
 
-mod archive;
 mod asm;
 mod bindings;
 mod elf;
@@ -17,9 +16,9 @@ use offload_format::pack::{
 use offload_format::section::DESCRIPTOR_SIDECARS;
 use offload_protocol::variable;
 
-use self::archive::Member;
 pub(crate) use self::bindings::Bindings;
 use self::elf::Names;
+use crate::archive::{self, Member};
 use crate::env::{Archives, CargoEnv, Runner};
 use crate::error::{Error, Result};
 use crate::fs;

@@ -22,6 +22,7 @@ mod rewrite;
 mod shared_memory;
 mod variables;
 mod warp_synchronous;
+mod windows;
 
 use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
@@ -44,6 +45,7 @@ pub(crate) use rewrite::{
 pub(crate) use shared_memory::with_shared_memory;
 pub(crate) use variables::with_variables;
 pub(crate) use warp_synchronous::with_warp_synchronous_stores;
+pub(crate) use windows::{TRIPLE as WINDOWS_TRIPLE, for_windows, without_windows_convention};
 
 /// Whether a `define` line is of a kernel, on any GPU.
 fn is_kernel(line: &str) -> bool {

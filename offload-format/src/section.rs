@@ -34,6 +34,9 @@ pub const PACK_SECTION_X86_64: &str = ".lrodata.offload";
 pub const PACK_SECTION: &str = "offload_img";
 /// `SHF_X86_64_LARGE` (x86-64 psABI, section "Special Sections").
 pub const SHF_X86_64_LARGE: u64 = 0x1000_0000;
+/// The section of PE programs with the descriptors of all crates, and behind them the packs. Its parts in objects are
+/// sorted by what follows the dollar sign: `.offload$a` and `.offload$b`.
+pub const PE_SECTION: &str = ".offload";
 /// The note's owner.
 pub const NOTE_OWNER: [u8; 8] = *b"OFFLOAD\0";
 /// The note's type.
@@ -80,6 +83,10 @@ pub const DESCRIPTOR_RESERVED: u64 = 48;
 /// [`Sidecar`](crate::pack::Sidecar).
 pub const DESCRIPTOR_SIDECARS: u16 = 1;
 
+/// Flag of a descriptor whose field [`DESCRIPTOR_PACK`] is the address of the pack, which the loader relocates: COFF has no
+/// differences of 64 bits. In the file it is the address in memory at the preferred base of the program.
+pub const DESCRIPTOR_ADDRESS: u16 = 2;
+
 /// A crate's entry in the table.
 ///
 /// | offset | type | field |
@@ -87,21 +94,21 @@ pub const DESCRIPTOR_SIDECARS: u16 = 1;
 /// | 0 | `[u8; 8]` | [`DESCRIPTOR_MAGIC`] |
 /// | 8 | u32 | size of this descriptor; a reader steps by it |
 /// | 12 | u16 | version; a reader skips those it does not know |
-/// | 14 | u16 | flags: [`DESCRIPTOR_SIDECARS`] |
-/// | 16 | i64 | where the pack starts, counted from this field |
+/// | 14 | u16 | flags: [`DESCRIPTOR_SIDECARS`], [`DESCRIPTOR_ADDRESS`] |
+/// | 16 | i64 | where the pack starts, counted from this field; its address with [`DESCRIPTOR_ADDRESS`] |
 /// | 24 | u64 | size of the pack |
 /// | 32 | `[u8; 16]` | identity of the pack: the hash of its index |
 /// | 48 | `[u8; 16]` | zero |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Descriptor {
-    /// Where the pack starts, in bytes from the descriptor's field [`DESCRIPTOR_PACK`].
+    /// Where the pack starts, in bytes from the descriptor's field [`DESCRIPTOR_PACK`]; with [`DESCRIPTOR_ADDRESS`] its address.
     pub pack: i64,
     /// Size of the pack in bytes.
     pub pack_size: u64,
     /// Hash of the pack's index.
     pub id: [u8; 16],
-    /// Zero, or [`DESCRIPTOR_SIDECARS`].
+    /// [`DESCRIPTOR_SIDECARS`] and [`DESCRIPTOR_ADDRESS`], or zero.
     pub flags: u16,
 }
 

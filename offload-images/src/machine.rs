@@ -31,7 +31,7 @@ use offload_format::{Error, IntelArch, Target};
 pub fn check(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
     let format = ImageFormat::detect(image);
     let expected = match target {
-        Target::Host(_) if format.is_none() && image.starts_with(ELF) => return Ok(()),
+        Target::Host(_) if format.is_none() && is_of_cpu(image) => return Ok(()),
         Target::Host(_) => return Err(Mismatch::format(format)),
         Target::Intel(arch) => return native_image(arch, image).map(drop),
         Target::Spirv64(_) | Target::AmdgcnSpirv => ImageFormat::SpirV,
@@ -76,7 +76,10 @@ pub fn check_foreign(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
     ImageFormat::detect(image).map_or(Ok(()), |format| compare(target, format, image))
 }
 
-const ELF: &[u8] = b"\x7fELF";
+/// Whether an image is a shared object of Linux or a DLL of Windows.
+fn is_of_cpu(image: &[u8]) -> bool {
+    image.starts_with(b"\x7fELF") || image.starts_with(b"MZ")
+}
 
 fn compare(target: &Target, format: ImageFormat, image: &[u8]) -> Result<(), Mismatch> {
     match recorded(format, image)? {
@@ -124,6 +127,8 @@ mod tests {
             ("amdgcn:gfx1100", CODE_OBJECT),
             ("spirv64", SPIRV),
             ("opencl-c", b"kernel void f(void) {}"),
+            ("host", b"\x7fELF"),
+            ("host", b"MZ"),
         ] {
             assert_eq!(check_text(target, bytes), Ok(()), "{target}");
         }

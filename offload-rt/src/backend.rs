@@ -690,7 +690,7 @@ pub(crate) fn find_kernel<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&
 }
 
 /// Refuses what only GPUs of CUDA and HIP have.
-#[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+#[cfg(any(all(feature = "host", any(unix, windows)), feature = "opencl"))]
 pub(crate) fn refuse_mode(range: &NdRange) -> Result<(), Problem> {
     let mode = range.mode();
     let (what, method) = if mode.is_plain() {
@@ -721,7 +721,7 @@ pub(crate) fn uneven_range(range: &NdRange, device: &str) -> Problem {
 }
 
 /// Refuses dynamic shared memory, which only CUDA and HIP have.
-#[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+#[cfg(any(all(feature = "host", any(unix, windows)), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
     match range.shared_memory() {
         0 => Ok(()),
@@ -742,7 +742,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+    #[cfg(any(all(feature = "host", any(unix, windows)), feature = "opencl"))]
     fn shared_memory_beside_the_arguments_is_refused() {
         let range = NdRange::new([4], [2]);
         assert!(refuse_shared_memory(&range).is_ok());
@@ -751,7 +751,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+    #[cfg(any(all(feature = "host", any(unix, windows)), feature = "opencl"))]
     fn what_only_gpus_of_cuda_and_hip_have_is_refused_by_name() {
         let range = NdRange::new([4], [2]);
         assert!(refuse_mode(&range.with_shared_memory(4)).is_ok());

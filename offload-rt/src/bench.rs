@@ -191,7 +191,7 @@ impl Times {
 mod tests {
     use super::*;
 
-    #[cfg(all(feature = "host", unix))]
+    #[cfg(all(feature = "host", any(unix, windows)))]
     fn bench(arguments: &Arguments, name: &str) -> (Option<Times>, usize) {
         let device = &devices()[0];
         let stream = device.device().stream().unwrap();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(all(feature = "host", unix))]
+    #[cfg(all(feature = "host", any(unix, windows)))]
     fn what_is_asked_for_is_timed() {
         let all = Arguments::parse(["--bench"].map(String::from));
         let (times, launches) = bench(&all, "saxpy");

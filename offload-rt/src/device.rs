@@ -6,15 +6,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::backend::BackendDevice;
-#[cfg(not(all(feature = "host", unix)))]
+#[cfg(not(all(feature = "host", any(unix, windows))))]
 use crate::backend::{BackendModule, BackendStream};
-#[cfg(not(all(feature = "host", unix)))]
+#[cfg(not(all(feature = "host", any(unix, windows))))]
 use crate::cpu_properties;
 use crate::description::DeviceDescription;
-#[cfg(not(all(feature = "host", unix)))]
+#[cfg(not(all(feature = "host", any(unix, windows))))]
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
-#[cfg(not(all(feature = "host", unix)))]
+#[cfg(not(all(feature = "host", any(unix, windows))))]
 use crate::error::Problem;
 use crate::properties::DeviceProperties;
 
@@ -35,9 +35,9 @@ pub struct Device {
 impl Device {
     /// The CPU that runs this program, with the level of x86-64 that it has.
     pub fn host() -> Device {
-        #[cfg(all(feature = "host", unix))]
+        #[cfg(all(feature = "host", any(unix, windows)))]
         let backend = Arc::new(crate::host::Host);
-        #[cfg(not(all(feature = "host", unix)))]
+        #[cfg(not(all(feature = "host", any(unix, windows))))]
         let backend = Arc::new(LeftOut);
         Device { description: DeviceDescription::host(), backend }
     }
@@ -74,7 +74,7 @@ impl Device {
     ///
     /// ```
     /// let properties = offload_rt::Device::host().properties()?;
-    /// # #[cfg(target_os = "linux")]
+    /// # #[cfg(any(target_os = "linux", windows))]
     /// assert!(properties.compute_units.is_some_and(|units| units > 0) && properties.memory.is_some());
     /// // The CPU is no device of PCI.
     /// assert_eq!(properties.pci, None);
@@ -114,18 +114,18 @@ impl fmt::Display for Device {
 }
 
 /// The CPU in a program without the feature for it, or on a system without images for it.
-#[cfg(not(all(feature = "host", unix)))]
+#[cfg(not(all(feature = "host", any(unix, windows))))]
 #[derive(Debug)]
 struct LeftOut;
 
-#[cfg(not(all(feature = "host", unix)))]
-const HINT: &str = if cfg!(unix) {
+#[cfg(not(all(feature = "host", any(unix, windows))))]
+const HINT: &str = if cfg!(any(unix, windows)) {
     "enable the feature `host` of the crate offload-rt"
 } else {
-    "images for `host` run on Linux alone: take another device, as one of `offload_rt::opencl::devices()`"
+    "images for `host` run on Linux and Windows alone: take another device, as one of `offload_rt::opencl::devices()`"
 };
 
-#[cfg(not(all(feature = "host", unix)))]
+#[cfg(not(all(feature = "host", any(unix, windows))))]
 impl BackendDevice for LeftOut {
     fn properties(&self) -> Result<DeviceProperties, Problem> {
         Ok(cpu_properties::query())

@@ -80,7 +80,12 @@ impl Listing {
         }
     }
 
-    #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
+    #[cfg(any(
+        feature = "cuda",
+        feature = "hip",
+        feature = "opencl",
+        all(feature = "host", any(unix, windows))
+    ))]
     fn add(&mut self, device: Device) {
         let identity = device.backend().identity();
         if self.identities.iter().any(|known| known.is_same_device(&identity)) {
@@ -173,7 +178,12 @@ impl Device {
     /// All devices of this machine that this build can use, best first, and the drivers that failed.
     pub fn all() -> Devices {
         #[cfg_attr(
-            not(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix))),
+            not(any(
+                feature = "cuda",
+                feature = "hip",
+                feature = "opencl",
+                all(feature = "host", any(unix, windows))
+            )),
             expect(unused_mut, reason = "there is no backend")
         )]
         let mut listing = Listing::default();
@@ -188,7 +198,7 @@ impl Device {
             listing.add_all(Ok(devices));
             failures.into_iter().for_each(|failure| listing.add_all(Err(failure)));
         }
-        #[cfg(all(feature = "host", unix))]
+        #[cfg(all(feature = "host", any(unix, windows)))]
         listing.add(Device::host());
         listing.all
     }
@@ -289,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(all(feature = "host", unix))]
+    #[cfg(all(feature = "host", any(unix, windows)))]
     fn the_host_is_always_there_and_last() {
         let all = Device::all();
         assert_eq!(all.devices.last().unwrap().name(), "host CPU");

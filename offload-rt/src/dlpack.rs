@@ -271,5 +271,5 @@ fn element_count(shape: &[usize]) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 mod tests;

@@ -253,7 +253,7 @@ impl Entry {
     }
 
     /// The number of decodes.
-    #[cfg(all(test, any(feature = "opencl", all(feature = "host", unix))))]
+    #[cfg(all(test, any(feature = "opencl", all(feature = "host", any(unix, windows)))))]
     pub(crate) fn decodes(&self) -> usize {
         self.shared.decodes.load(std::sync::atomic::Ordering::Relaxed)
     }
@@ -343,7 +343,12 @@ impl LoadedImage {
     }
 
     /// Checks that no offset of the image exceeds it; backends call it before a driver parses the image.
-    #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
+    #[cfg(any(
+        feature = "cuda",
+        feature = "hip",
+        feature = "opencl",
+        all(feature = "host", any(unix, windows))
+    ))]
     pub(crate) fn check_structure(&self) -> Result<(), String> {
         let checked = crate::structure::check(self.entry.image_kind(), &self.bytes);
         checked.map_err(|error| format!("the image is not whole: {error}"))

@@ -1,6 +1,7 @@
 //! The backend of the target `host`: native code that runs on the program's own CPU, in this process, without a driver.
 //!
-//! An image is an ELF shared object with this interface, version 2:
+//! An image is a shared object, of ELF on Linux and a DLL on Windows, with this interface, version 2, in the C calling
+//! convention of the system:
 //!
 //! ```c
 //! extern const uint32_t __offload_host_abi; // 2

@@ -84,7 +84,7 @@ pub mod dlpack;
 #[cfg(feature = "hip")]
 #[allow(unsafe_code, non_upper_case_globals, reason = "calls HIP's runtime, by its own names")]
 pub mod hip;
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 #[allow(unsafe_code, reason = "loads and calls native code")]
 pub mod host;
 #[cfg(feature = "opencl")]
@@ -132,7 +132,7 @@ mod request;
 mod sections;
 mod select;
 mod specialization;
-#[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
+#[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", any(unix, windows))))]
 mod structure;
 #[cfg(feature = "test")]
 pub mod test;

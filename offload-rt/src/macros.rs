@@ -141,11 +141,36 @@ macro_rules! included_kernel_module {
         /// The images of this kernel module, as this crate's own build made them; found at the first call.
         pub fn module() -> &'static $crate::Module {
             static MODULE: ::std::sync::OnceLock<$crate::Module> = ::std::sync::OnceLock::new();
-            static BYTES: &$crate::__private::AlignedPack<[u8]> = &$crate::__private::AlignedPack(*$pack);
-            static PACK: $crate::__private::IncludedPack = $crate::__private::IncludedPack::new(&BYTES.0);
+            $crate::__included_pack!(BYTES, PACK, $pack);
             $crate::__included_slot!(PACK);
             MODULE.get_or_init(|| $crate::Module::included(NAME, &PACK))
         }
+    };
+}
+
+/// The pack and its descriptor, in the section in which `cargo offload prune` and `repack` look for them.
+#[cfg(windows)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __included_pack {
+    ($bytes:ident, $descriptor:ident, $pack:expr) => {
+        const INCLUDED: &[u8] = $pack;
+        #[unsafe(link_section = ".offload$b")]
+        static $bytes: $crate::__private::AlignedPack<[u8; INCLUDED.len()]> =
+            $crate::__private::AlignedPack::copied(INCLUDED);
+        #[unsafe(link_section = ".offload$a")]
+        static $descriptor: $crate::__private::IncludedPack = $crate::__private::IncludedPack::new(&$bytes.0);
+    };
+}
+
+/// The pack and its descriptor.
+#[cfg(not(windows))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __included_pack {
+    ($bytes:ident, $descriptor:ident, $pack:expr) => {
+        static $bytes: &$crate::__private::AlignedPack<[u8]> = &$crate::__private::AlignedPack(*$pack);
+        static $descriptor: $crate::__private::IncludedPack = $crate::__private::IncludedPack::new(&$bytes.0);
     };
 }
 

@@ -428,7 +428,7 @@ fn product([x, y, z]: [usize; 3]) -> usize {
 }
 
 /// The sizes as kernels of the target `host` and limits of drivers have them.
-#[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+#[cfg(any(all(feature = "host", any(unix, windows)), feature = "opencl"))]
 pub(crate) fn widened(sizes: [usize; 3]) -> [u64; 3] {
     sizes.map(|size| size as u64)
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod included;
 pub(crate) mod included_list;
+#[cfg(windows)]
+mod module_file;
 #[cfg(target_os = "linux")]
 mod modules;
 mod pack;
@@ -28,6 +30,17 @@ pub(crate) fn process() -> PackSources {
 fn with_included(mut found: PackSources) -> PackSources {
     found.packs.extend(included_list::packs());
     found
+}
+
+/// Systems whose linked programs no command changes: none of their packs has sidecars.
+#[cfg(not(windows))]
+mod module_file {
+    use std::ffi::c_void;
+    use std::path::PathBuf;
+
+    pub(super) fn directory(_: *const c_void) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// Systems for which no object is written: all packs are included.

@@ -8,6 +8,7 @@ use offload_format::{Error, ErrorKind, ImageKind, bytes};
 
 const ELF: &[u8] = b"\x7fELF";
 const ARCHIVE: &[u8] = b"!<arch>\n";
+const PE: &[u8] = b"MZ";
 
 /// Checks the bytes of an image of this kind.
 ///
@@ -17,6 +18,7 @@ pub(crate) fn check(kind: ImageKind, image: &[u8]) -> Result<(), Error> {
     match kind {
         ImageKind::Ptx => text(image),
         ImageKind::SpirV => spirv(image),
+        ImageKind::HostObject if image.starts_with(PE) => pe(image),
         ImageKind::Cubin | ImageKind::HostObject => elf(image),
         ImageKind::Object if image.starts_with(ARCHIVE) => archive(image),
         ImageKind::Object if image.starts_with(ELF) => elf(image),
@@ -107,6 +109,32 @@ fn elf_table<'i>(
     let count = u64::from(bytes::u16_at(image, entries.saturating_add(2), "ELF header")?);
     let table = bytes::range(image, start, size.saturating_mul(count), what)?;
     Ok(table.chunks_exact(usize::try_from(size.max(1)).unwrap_or(usize::MAX)))
+}
+
+/// A DLL of 64 bits (<https://learn.microsoft.com/en-us/windows/win32/debug/pe-format>), whose tables are looked up in memory: the
+/// loader of Windows compares them with its sections.
+fn pe(image: &[u8]) -> Result<(), Error> {
+    const WHAT: &str = "PE header";
+    const PE32_PLUS: u16 = 0x20b;
+    let header = u64::from(bytes::u32_at(image, 60, WHAT)?);
+    if bytes::array::<4>(image, header, WHAT)? != *b"PE\0\0" {
+        return Err(ErrorKind::Magic { what: "a PE file" }.into());
+    }
+    let sections = u64::from(bytes::u16_at(image, header.saturating_add(6), WHAT)?);
+    let optional = u64::from(bytes::u16_at(image, header.saturating_add(20), WHAT)?);
+    let start = header.saturating_add(24);
+    if bytes::u16_at(image, start, WHAT)? != PE32_PLUS {
+        return Err(ErrorKind::Magic { what: "a PE file of 64 bits" }.into());
+    }
+    let table = start.saturating_add(optional);
+    let table = bytes::range(image, table, sections.saturating_mul(40), "the section table of the PE file")?;
+    for header in table.chunks_exact(40) {
+        const WHAT: &str = "a section of the PE file";
+        let size = u64::from(bytes::u32_at(header, 16, WHAT)?);
+        let offset = u64::from(bytes::u32_at(header, 20, WHAT)?);
+        bytes::range(image, offset, size, WHAT)?;
+    }
+    Ok(())
 }
 
 fn section(image: &[u8], header: &[u8]) -> Result<(), Error> {

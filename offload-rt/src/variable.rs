@@ -10,7 +10,7 @@ pub(crate) const PACK_DIR: &str = "OFFLOAD_PACK_DIR";
 #[cfg(debug_assertions)]
 pub(crate) const RELOAD_DIR: &str = "OFFLOAD_RELOAD_DIR";
 /// Whether invalid accesses and barriers in kernels for the host fail the launch.
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 pub(crate) const SANITIZE: &str = "OFFLOAD_SANITIZE";
 /// Whether GPUs use the memory of each other.
 #[cfg(any(feature = "cuda", feature = "hip"))]

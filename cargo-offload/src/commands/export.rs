@@ -87,19 +87,21 @@ fn raw(all: &[PackedImage<'_>], request: &Request<'_>) -> Result<ExportedFile> {
     let only = only(all, "image", request, |packed| {
         is_selected(request, packed.image.module, packed.image.target_text)
     })?;
+    let content = only.source.decode(&only.image)?;
     Ok(ExportedFile {
         modules: vec![only.image.module.to_string()],
         targets: vec![only.image.target_text.to_string()],
-        content: only.source.decode(&only.image)?,
-        ending: raw_ending(only.image.image_kind),
+        ending: raw_ending(only.image.image_kind, &content),
+        content,
         hazards: Vec::new(),
     })
 }
 
-fn raw_ending(kind: ImageKind) -> &'static str {
+fn raw_ending(kind: ImageKind, content: &[u8]) -> &'static str {
     match kind {
         ImageKind::SpirV => "spv",
         ImageKind::OpenClC => "cl",
+        ImageKind::HostObject if content.starts_with(b"MZ") => "dll",
         ImageKind::HostObject => "so",
         ImageKind::Ptx => "ptx",
         ImageKind::Cubin => "cubin",

@@ -15,9 +15,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use object::Endianness;
-use object::read::elf::ElfFile64;
-use object::read::{Object, ObjectSymbol};
+use object::read::{NameOrOrdinal, Object, ObjectSymbol};
 use offload_build::shared::toolchain::{Component, Output, Toolchain};
 use offload_format::section::RUN_PREFIX;
 
@@ -41,7 +39,7 @@ pub(crate) struct Request<'a> {
 /// images of the format; the image has no such kernel.
 pub(crate) fn text(request: Request<'_>, directory: &Path) -> Result<String> {
     match kind(request.image) {
-        Some(ImageFormat::Elf) => Job::new(directory, Component::LlvmObjdump)?.objdump(request),
+        Some(ImageFormat::Object) => Job::new(directory, Component::LlvmObjdump)?.objdump(request),
         Some(ImageFormat::Cubin) => Job::new(directory, Component::Nvdisasm)?.nvdisasm(request),
         Some(ImageFormat::SpirV) => Job::new(directory, Component::SpirvDis)?.spirv_dis(request),
         Some(ImageFormat::Zebin) => Job::new(directory, Component::Ocloc)?.with_iga()?.ocloc(request),
@@ -56,7 +54,8 @@ pub(crate) fn text(request: Request<'_>, directory: &Path) -> Result<String> {
 
 /// Image format, which determines the disassembler.
 enum ImageFormat<'a> {
-    Elf,
+    /// ELF, or PE for the CPUs of Windows.
+    Object,
     Cubin,
     SpirV,
     Zebin,
@@ -67,7 +66,7 @@ enum ImageFormat<'a> {
 fn kind(image: &[u8]) -> Option<ImageFormat<'_>> {
     use offload_containers::carrier::FileKind;
     match FileKind::detect(image) {
-        Some(FileKind::AmdCodeObject | FileKind::Elf) => Some(ImageFormat::Elf),
+        Some(FileKind::AmdCodeObject | FileKind::Elf | FileKind::Pe) => Some(ImageFormat::Object),
         Some(FileKind::Cubin) => Some(ImageFormat::Cubin),
         Some(FileKind::SpirV) => Some(ImageFormat::SpirV),
         Some(FileKind::Zebin) => Some(ImageFormat::Zebin),
@@ -195,11 +194,14 @@ fn read(path: &Path) -> Result<String> {
 
 /// The kernel's symbol. In code for CPUs entries have another name than kernels.
 fn symbol(image: &[u8], kernel: &str) -> Result<String> {
-    let file = ElfFile64::<Endianness>::parse(image);
-    let Ok(file) = file else { return Err(no_kernel(kernel)) };
+    let Ok(file) = object::File::parse(image) else { return Err(no_kernel(kernel)) };
     for name in [kernel.to_string(), format!("{RUN_PREFIX}{kernel}")] {
         let mut symbols = file.symbols().chain(file.dynamic_symbols());
-        if symbols.any(|symbol| symbol.name().is_ok_and(|other| other == name)) {
+        // A DLL has a table of exports instead of symbols.
+        let mut exports = file.exports().into_iter().flatten().flatten();
+        if symbols.any(|symbol| symbol.name().is_ok_and(|other| other == name))
+            || exports.any(|export| export.name() == NameOrOrdinal::Name(name.as_bytes()))
+        {
             return Ok(name);
         }
     }

@@ -1,9 +1,11 @@
 //! Search for the packs of a file: a program, a shared library or a separate pack, stripped or not.
 //!
 //! Only headers, indexes and requested images are read, whatever the size of the file. Three searches are tried, the
-//! most exact first: the descriptor section by name, notes by program headers, and a scan for the magic number.
+//! most exact first: the descriptor section by name, of ELF or PE, notes by program headers, and a scan for the magic
+//! number.
 
 pub(crate) mod elf;
+pub(crate) mod pe;
 pub(crate) mod references;
 mod scan;
 
@@ -170,7 +172,8 @@ impl PackFile {
     /// The file cannot be read.
     pub(crate) fn linked(path: &Path, limits: &Limits) -> Result<PackFile> {
         let file = File::open(path).io_context("open", path)?;
-        let offsets = elf::pack_offsets(&file).io_context("read", path)?;
+        let mut offsets = elf::pack_offsets(&file).io_context("read", path)?;
+        offsets.extend(pe::pack_offsets(&file).io_context("read", path)?);
         let mut file = PackFile {
             path: path.to_path_buf(),
             file: Arc::new(file),

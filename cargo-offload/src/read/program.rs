@@ -8,6 +8,7 @@ use offload_format::pack::{Image, Pack};
 use crate::error::{Error, IoContext, Result};
 use crate::read::metadata::PackMetadata;
 use crate::read::pack_file::elf::{self, LinkedPack};
+use crate::read::pack_file::pe;
 use crate::read::pack_file::{LocatedPack, PackFile};
 use crate::read::packs::{Packs, ReachedPack};
 
@@ -137,13 +138,16 @@ struct LinkedSource<'a> {
 /// The packs that the program's descriptors lead to; packs that none leads to cannot be replaced.
 fn linked_packs(program: &PackFile) -> Result<Vec<LinkedSource<'_>>> {
     let path = program.path().display();
-    let found = elf::linked_packs(program.file()).io_context("read", program.path())?;
+    let mut found = elf::linked_packs(program.file()).io_context("read", program.path())?;
+    let in_pe = pe::linked_packs(program.file()).io_context("read", program.path())?;
+    found.packs.extend(in_pe.packs);
+    found.later |= in_pe.later;
     if found.later {
         return Err(Error::check(format!("`{path}` has a pack from a newer release"))
             .hint("install the release of cargo-offload that the program was built with"));
     }
     if found.packs.is_empty() {
-        return Err(Error::check(format!("`{path}` is not an ELF program or library with images")));
+        return Err(Error::check(format!("`{path}` is not a program or library of ELF or PE with images")));
     }
     found
         .packs

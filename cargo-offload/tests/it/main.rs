@@ -31,3 +31,4 @@ mod syclbin;
 mod terminal;
 mod toolchain;
 mod unread;
+mod windows;

@@ -18,7 +18,7 @@ use offload_format::section::{
     PACK_SECTION_X86_64, SHF_X86_64_LARGE, TABLE_SECTION, note,
 };
 
-use super::archive::Content;
+use crate::archive::Content;
 use crate::error::{Error, Result};
 use crate::packing::Pack;
 

@@ -4,8 +4,8 @@
 
 use offload_format::Hash128;
 
-use super::archive::{self, Member};
 use super::{Embedding, Owner};
+use crate::archive::{self, Member};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;

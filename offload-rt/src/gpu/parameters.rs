@@ -102,7 +102,7 @@ impl<T> Slots<T> {
 }
 
 #[cfg(test)]
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 mod tests {
     use super::*;
     use crate::backend::BackendStream;

@@ -20,8 +20,8 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::sync::OnceLock;
 
+use super::object::Library;
 use crate::variable;
-use libloading::os::unix::Library;
 
 use self::layout::{AddressRange, CallSite, Extent, RawExtent};
 pub(super) use self::objects::{RED_ZONE, RegisteredBuffer};

@@ -10,6 +10,7 @@ use super::checks::{self, Sanitizer};
 use super::image::{self, ASSERTION_FAILED, DIVERGED, Group, HostCode, Printer, Run};
 use super::memory::{HostMemory, out_of_memory};
 use super::threads;
+use crate::cpu_properties;
 use crate::error::Problem;
 use crate::range::{NdRange, widened};
 use crate::text::escape;
@@ -138,7 +139,7 @@ pub(super) fn cpus() -> usize {
     /// Cached, since the query takes longer than many kernels: on Linux the standard library reads files of the control
     /// groups.
     static CPUS: OnceLock<usize> = OnceLock::new();
-    *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get()))
+    *CPUS.get_or_init(|| cpu_properties::threads().unwrap_or(1))
 }
 
 /// Runs groups until the queue is empty, or the slot's time is over.

@@ -1,16 +1,14 @@
 //! A `host` image: its interface, and its kernels.
 
 use std::ffi::{c_char, c_void};
-use std::fs::File;
 use std::sync::Arc;
 
-use libloading::os::unix::Library;
 use offload_format::pack::KernelInfo;
 use offload_format::section::RUN_PREFIX;
 
 use super::checks;
 use super::library::{self, HostLibrary};
-use super::object::{LoadedObject, check_version, loader_error, open};
+use super::object::{Kept, Library, LoadedObject, check_version, loader_error, open};
 use crate::error::Problem;
 
 /// Prefix of the symbol with the frame size of a kernel.
@@ -95,9 +93,7 @@ pub(super) struct HostImage {
     library: Library,
     /// Keeps the functions that its code calls.
     _imported: Vec<Arc<HostLibrary>>,
-    _libm: Option<Library>,
-    /// Kept open because debuggers open the path that the loader reports.
-    _file: Option<File>,
+    _kept: Kept,
 }
 
 /// A kernel of an image.
@@ -153,7 +149,7 @@ impl HostImage {
         kernels: &[KernelInfo],
         imported: Vec<Arc<HostLibrary>>,
     ) -> Result<HostImage, Problem> {
-        let LoadedObject { library, libm, file } = open(bytes)?;
+        let LoadedObject { library, kept } = open(bytes)?;
         check_version(&library)?;
         library::bind(&library, &imported)?;
         let mut runs = Vec::with_capacity(kernels.len());
@@ -162,7 +158,7 @@ impl HostImage {
             runs.push(KernelCode { kernel: kernel.name.clone(), code });
         }
         checks::attach(&library);
-        Ok(HostImage { runs, library, _imported: imported, _libm: libm, _file: file })
+        Ok(HostImage { runs, library, _imported: imported, _kept: kept })
     }
 
     /// The variable `name`, if the image has it.

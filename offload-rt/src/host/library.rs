@@ -6,11 +6,10 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use libloading::os::unix::Library;
 use offload_format::section::{EXPORT_PREFIX, IMPORT_PREFIX, IMPORTS};
 use offload_format::{Hash128, ImageKind};
 
-use super::object::{self, LoadedObject};
+use super::object::{self, Library, LoadedObject};
 use crate::entry::Entry;
 use crate::error::{Error, Problem};
 use crate::text::escape;

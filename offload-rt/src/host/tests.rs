@@ -213,14 +213,15 @@ fn the_temporary_file_serves_where_memory_does_not_and_goes() {
     // Threads that load the same image do not get into each other's way.
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| object::from_temporary(&bytes).unwrap());
+            scope.spawn(|| drop(object::from_temporary(&bytes).ok().unwrap()));
         }
     });
     let prefix = format!("offload-host-{}-{}", std::process::id(), offload_format::Hash128::digest(&bytes));
     let left = std::fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.filter(|name| name.to_string_lossy().starts_with(&prefix)).count(), 0);
-    let error = object::from_temporary(b"not an object").unwrap_err();
-    assert!(error.contains("offload-host-") && error.contains("file too short"), "{error}");
+    let error = object::from_temporary(b"not an object").err().unwrap();
+    assert!(error.contains("offload-host-"), "{error}");
+    assert!(cfg!(windows) || error.contains("file too short"), "{error}");
 }
 
 #[test]
@@ -265,7 +266,7 @@ fn the_cpu_tells_what_the_system_does() {
     assert_eq!((properties.is_memory_unified, properties.driver_version.clone()), (Some(true), None));
     assert_eq!((properties.pci, properties.uuid, properties.max_groups), (None, None, None));
     assert_eq!(properties.aspects, Device::host().description().aspects());
-    if cfg!(target_os = "linux") {
+    if cfg!(any(target_os = "linux", windows)) {
         assert!(properties.memory.is_some_and(|bytes| bytes > 1 << 26), "{properties:?}");
         assert!(properties.free_memory <= properties.memory && properties.free_memory > Some(0));
     }

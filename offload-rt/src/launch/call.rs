@@ -56,7 +56,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
 }
 
 #[cfg(test)]
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 mod tests {
     use std::panic::panic_any;
     use std::sync::Arc;

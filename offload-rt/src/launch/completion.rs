@@ -143,7 +143,7 @@ impl fmt::Debug for Completion {
 }
 
 #[cfg(test)]
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 mod tests {
     use std::panic;
     use std::pin::pin;

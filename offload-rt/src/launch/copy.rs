@@ -107,7 +107,7 @@ fn bytes_mut<'a>(range: &'a mut MemoryRange<'_>) -> Option<&'a mut [u8]> {
     Some(unsafe { slice::from_raw_parts_mut(start, range.size) })
 }
 
-#[cfg(all(test, feature = "host", unix))]
+#[cfg(all(test, feature = "host", any(unix, windows)))]
 mod tests {
     use crate::device::Device;
 

@@ -215,7 +215,7 @@ fn check_args(launch: &RecordedLaunch, device: &Device, args: &[KernelArg<'_>]) 
 }
 
 #[cfg(test)]
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 mod tests {
     use super::*;
     use crate::launch::Buffer;

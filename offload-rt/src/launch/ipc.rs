@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(all(feature = "host", unix))]
+    #[cfg(all(feature = "host", any(unix, windows)))]
     fn the_host_shares_no_memory() {
         let host = Device::host();
         assert!(host.exportable_buffer::<u8>(4).unwrap_err().to_string().contains("between processes"));

@@ -103,7 +103,7 @@ impl<T> fmt::Debug for Pinned<T> {
     }
 }
 
-#[cfg(all(test, feature = "host", unix))]
+#[cfg(all(test, feature = "host", any(unix, windows)))]
 mod tests {
     use super::*;
 

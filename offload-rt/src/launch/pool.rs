@@ -80,7 +80,7 @@ impl fmt::Debug for MemoryPool {
     }
 }
 
-#[cfg(all(test, feature = "host", unix))]
+#[cfg(all(test, feature = "host", any(unix, windows)))]
 mod tests {
     use super::*;
 

@@ -54,7 +54,7 @@ impl Sampler {
 }
 
 #[cfg(test)]
-#[cfg(all(feature = "host", unix))]
+#[cfg(all(feature = "host", any(unix, windows)))]
 mod tests {
     use super::*;
 

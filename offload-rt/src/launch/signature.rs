@@ -81,7 +81,7 @@ impl ExpectedArg {
     }
 }
 
-#[cfg(all(test, feature = "host", unix))]
+#[cfg(all(test, feature = "host", any(unix, windows)))]
 mod tests {
     use super::*;
     use crate::Device;

@@ -96,8 +96,15 @@ fn mapped() -> Option<&'static [AtomicU32]> {
 
 #[cfg(not(unix))]
 fn mapped() -> Option<&'static [AtomicU32]> {
-    let words: Vec<AtomicU32> = (0..RECORDS * WORDS).map(|_| AtomicU32::new(0)).collect();
-    Some(Vec::leak(words))
+    use std::alloc::{Layout, alloc_zeroed};
+
+    let count = RECORDS * WORDS;
+    // A record of its own has lines of the cache of its own.
+    let layout = Layout::array::<AtomicU32>(count).ok()?.align_to(64).ok()?;
+    // SAFETY: the size is not 0.
+    let memory = std::ptr::NonNull::new(unsafe { alloc_zeroed(layout) })?;
+    // SAFETY: the memory is zeros, is never freed, and all access is atomic.
+    Some(unsafe { std::slice::from_raw_parts(memory.as_ptr().cast::<AtomicU32>(), count) })
 }
 
 #[cfg(test)]

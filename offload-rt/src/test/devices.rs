@@ -90,7 +90,7 @@ fn backends() -> &'static [Backend] {
 
 /// Those that this build can run kernels on.
 pub(super) fn usable() -> impl Iterator<Item = &'static TestDevice> {
-    let has_host = cfg!(all(feature = "host", unix));
+    let has_host = cfg!(all(feature = "host", any(unix, windows)));
     devices().iter().filter(move |device| has_host || device.label != "host")
 }
 
@@ -137,7 +137,7 @@ fn missing(name: &str) -> DeviceOutcome {
 /// Whether this build has the backend `driver`.
 fn is_enabled(driver: &str) -> bool {
     match driver {
-        "host" => cfg!(all(feature = "host", unix)),
+        "host" => cfg!(all(feature = "host", any(unix, windows))),
         other => backends().iter().any(|(name, _)| *name == other),
     }
 }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_refused_with_a_reason() {
         let chosen = named("host, cuda:99,an unknown GPU");
-        assert_eq!(chosen.devices.len(), usize::from(cfg!(all(feature = "host", unix))));
+        assert_eq!(chosen.devices.len(), usize::from(cfg!(all(feature = "host", any(unix, windows)))));
         let whys: Vec<_> = chosen.refused.iter().filter_map(|end| end.outcome.problem()).collect();
         let unknown = whys.last().unwrap();
         assert!(unknown.starts_with("there is no such device; there are "), "{whys:?}");

@@ -1,7 +1,9 @@
 //! Thread safety: `Send` and `Sync` of every value of the launch layer, and images in a process
 //! that is forked while another thread decodes them.
 
+#[cfg(unix)]
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 use offload_rt::{
@@ -9,8 +11,10 @@ use offload_rt::{
     SliceMut, Stream, Transfer,
 };
 
+#[cfg(unix)]
 use offload_format::pack::NewImage;
 
+#[cfg(unix)]
 use crate::common::TestPack;
 
 fn is_shared<T: Send + Sync>() {}
@@ -24,10 +28,12 @@ fn values_of_the_layer_go_to_other_threads() {
 }
 
 /// What a forked process may take to load an image.
+#[cfg(unix)]
 const SOON: Duration = Duration::from_secs(1);
 
 /// The thread that decodes does not exist in the forked process, where no thread waits for it.
 #[test]
+#[cfg(unix)]
 #[cfg_attr(miri, ignore = "Miri forks no process")]
 fn a_process_that_is_forked_while_an_image_is_decoded_has_it_too() {
     let image: Vec<u8> = (0..2_000_000u32).flat_map(|word| (word / 3).to_le_bytes()).collect();
@@ -74,6 +80,7 @@ fn a_process_that_is_forked_while_an_image_is_decoded_has_it_too() {
 }
 
 /// With what the child has ended; `None` if it does not in time, and then it is killed.
+#[cfg(unix)]
 fn ended(child: libc::pid_t) -> Option<i32> {
     let start = Instant::now();
     let mut status = 0;

@@ -2,13 +2,17 @@
 //! and kernels by each release of clang.
 
 mod apt;
+mod changed;
 mod clangs;
 mod emulator;
 mod folder;
 mod platform;
+mod tests;
 
+use std::io::{Read, Seek};
 use std::process::{Command, ExitCode};
 
+use self::emulator::Emulator;
 use self::folder::Folder;
 use self::platform::{PLATFORMS, Platform, Step};
 use offload_tests::error::{Error, Result};
@@ -16,7 +20,7 @@ use offload_tests::setup;
 use offload_tests::table::Table;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "platforms [--quick | --clang [RELEASE...]]  build for other systems and by other compilers, and run
+pub(crate) const HELP: &str = "platforms [--quick | --tests | --clang [RELEASE...]]  build for other systems and by other compilers, and run
 
 For each target of rustc: whether the program builds, with or without a C compiler for the target, links and runs, the
 images that it decodes, and the devices on which its kernels give right results; and whether offload-build compiles for a
@@ -24,7 +28,10 @@ system to build on. AArch64 runs in qemu-user, Windows in wine,
 WebAssembly in node; macOS and Windows with Microsoft's linker are checked, and not linked. rustup and apt install what
 is missing; everything else is in the folder platforms of the target directory. --quick takes Windows, WebAssembly and AArch64
 alone, and checks macOS.
-A second table has, for each release of clang from 19 on, the targets for which it compiles 12 kernels and 20 of public
+Of the program for Windows all images but one kind are removed, and all are moved into a file and back, by `cargo offload`;
+llvm-objdump and Python's pefile read the result, and wine runs it. A second table counts the tests of offload-rt and of the
+crates that read and write packs which pass in wine; --tests prints it alone. --quick leaves both out.
+A third table has, for each release of clang from 19 on, the targets for which it compiles 12 kernels and 20 of public
 suites, and how many of them are right on the CPU (host), Intel's CPU runtime (spirv64) and PoCL (opencl-c). Releases that
 Debian's own release lacks are downloaded, some 130 MB each. --clang prints this table alone; RELEASE is a number such as
 21. --quick leaves it out.";
@@ -33,18 +40,28 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let quick = match args {
         [] => false,
         [flag] if flag == "--quick" => true,
+        [flag] if flag == "--tests" => return windows_tests(workspace),
         [flag, releases @ ..] if flag == "--clang" => return clangs::run(workspace, releases),
-        _ => return Err(Error::new("`platforms` takes no argument but `--quick` and `--clang`")),
+        _ => return Err(Error::new("`platforms` takes no argument but `--quick`, `--tests` and `--clang`")),
     };
     let systems = systems(workspace, quick);
     if quick {
         return systems;
     }
+    let tests = windows_tests(workspace);
     let compilers = clangs::run(workspace, &[]);
-    match (systems?, compilers?) {
-        (ExitCode::SUCCESS, compilers) => Ok(compilers),
-        (systems, _) => Ok(systems),
+    for outcome in [systems?, tests?] {
+        if outcome != ExitCode::SUCCESS {
+            return Ok(outcome);
+        }
     }
+    compilers
+}
+
+/// The table of tests in wine.
+fn windows_tests(workspace: &Workspace) -> Result<ExitCode> {
+    setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS, setup::PLATFORMS])?;
+    tests::run(workspace, &Folder::prepare(workspace)?)
 }
 
 /// The table of systems.
@@ -68,15 +85,16 @@ fn systems(workspace: &Workspace, quick: bool) -> Result<ExitCode> {
         "runs",
         "images",
         "launched on",
+        "changed",
         "offload-build",
     ]);
     let mut failures = Vec::new();
     for platform in platforms {
-        let row = match outcome(&folder, platform) {
+        let row = match outcome(workspace, &folder, platform, quick) {
             Ok(row) => row,
             Err(error) => {
                 failures.push(format!("{}: {error}", platform.target));
-                [platform.target, platform.c_compiler(), "FAILED", "", "", "", "", ""].map(str::to_string)
+                [platform.target, platform.c_compiler(), "FAILED", "", "", "", "", "", ""].map(str::to_string)
             }
         };
         eprintln!("{}", row.join(" "));
@@ -90,14 +108,20 @@ fn systems(workspace: &Workspace, quick: bool) -> Result<ExitCode> {
 }
 
 /// The row of a platform.
-fn outcome(folder: &Folder<'_>, platform: &Platform) -> Result<[String; 8]> {
+fn outcome(
+    workspace: &Workspace,
+    folder: &Folder<'_>,
+    platform: &Platform,
+    quick: bool,
+) -> Result<[String; 9]> {
     let mut cargo = folder.cargo(platform);
     let status = cargo.status()?;
     if !status.success() {
         return Err(Error::new("it does not build; see above"));
     }
-    let mut row = [platform.target, platform.c_compiler(), "yes", "not tried", "not tried", "", "", ""];
+    let mut row = [platform.target, platform.c_compiler(), "yes", "not tried", "not tried", "", "", "", ""];
     let mut found = [String::new(), String::new()];
+    let mut changed = String::new();
     if platform.step != Step::Check {
         row[3] = "yes";
     }
@@ -110,28 +134,36 @@ fn outcome(folder: &Folder<'_>, platform: &Platform) -> Result<[String; 8]> {
         }
         row[4] = emulator.name();
         found = [counts.images.to_string(), counts.launched.to_string()];
+        if emulator == Emulator::Wine && !quick {
+            changed = changed::check(workspace, folder, emulator, &folder.program(platform))?;
+        }
     }
     if platform.is_host {
         if !folder.check_build_helper(platform).status()?.success() {
             return Err(Error::new("offload-build does not compile for it; see above"));
         }
-        row[7] = "checked";
+        row[8] = "checked";
     }
     let [images, launched] = &found;
     row[5] = images;
     row[6] = launched;
+    row[7] = &changed;
     Ok(row.map(str::to_string))
 }
 
 /// What the program printed; an error if it did not succeed.
 fn run_program(mut command: Command) -> Result<String> {
-    let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() {
+    // Wine's services keep open what its first program has: the end of a pipe would not come.
+    let mut output = tempfile::tempfile()?;
+    let status = command.stdout(output.try_clone()?).stderr(output.try_clone()?).status()?;
+    output.rewind()?;
+    let mut bytes = Vec::new();
+    output.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if status.success() {
         return Ok(text);
     }
-    let errors = String::from_utf8_lossy(&output.stderr);
-    Err(Error::new(format!("the program failed ({}):\n{text}{errors}", output.status)))
+    Err(Error::new(format!("the program failed ({status}):\n{text}")))
 }
 
 /// What the last line of the program tells.
@@ -152,7 +184,7 @@ impl Counts {
 }
 
 #[cfg(test)]
-mod tests {
+mod unit_tests {
     use super::*;
 
     #[test]

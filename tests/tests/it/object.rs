@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::support::{self, Project};
 use object::read::archive::ArchiveFile;
-use object::read::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
+use object::read::pe::PeFile64;
+use object::read::{NameOrOrdinal, Object, ObjectSection, ObjectSymbol, RelocationTarget};
 use offload_format::pack::{Pack, Pages};
 use offload_format::section::{Descriptor, TABLE_SECTION};
 
@@ -177,10 +178,41 @@ fn where_no_object_is_written_the_rust_includes_the_pack() {
 }
 
 #[test]
+fn an_image_for_windows_is_a_library_that_exports_its_kernels() {
+    let project = Project::new("two-files");
+    let out = tempfile::tempdir().unwrap();
+    let mut command = without_objects(&project, out.path(), WITHOUT_OBJECTS[0]);
+    let output = command.env("OFFLOAD_TARGETS", "host").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let bytes = included_pack(out.path());
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
+    let image = pack.images().next().unwrap().unwrap();
+    let library = offload_format::codec::decode(&pack, &image).unwrap();
+    let library = PeFile64::parse(&*library).unwrap();
+    assert_eq!(library.nt_headers().file_header.time_date_stamp.get(object::LittleEndian), 0);
+    let mut exports = Vec::new();
+    for export in library.exports().unwrap() {
+        let export = export.unwrap();
+        let NameOrOrdinal::Name(name) = export.name() else { panic!("{export:?}") };
+        exports.push(String::from_utf8(name.to_vec()).unwrap());
+    }
+    for kernel in pack.kernels(&image) {
+        let run = format!("__offload_run_{}", kernel.unwrap().name);
+        assert!(exports.contains(&run), "{exports:?}");
+    }
+    assert!(exports.iter().all(|name| name.starts_with("__offload_")), "{exports:?}");
+    for import in library.imports().unwrap() {
+        assert_eq!(import.unwrap().library(), b"ucrtbase.dll");
+    }
+    assert!(library.section_by_name(".pdata").is_some(), "functions can be unwound");
+}
+
+#[test]
 fn images_for_the_cpu_are_left_out_where_there_are_none() {
     let project = Project::new("two-files");
     for (system, levels) in [
-        (WITHOUT_OBJECTS[0], "host"),
+        (WITHOUT_OBJECTS[1], "host"),
         (WITHOUT_OBJECTS[4], "host"),
         (["linux", "aarch64", "64", "little"], "host:x86-64-v3"),
     ] {
@@ -212,7 +244,7 @@ fn what_only_objects_can_bring_is_refused_before_a_compiler_runs() {
         ("spirv64", "true", "leave `launchers` out"),
     ] {
         let out = tempfile::tempdir().unwrap();
-        let mut command = without_objects(&project, out.path(), WITHOUT_OBJECTS[0]);
+        let mut command = without_objects(&project, out.path(), WITHOUT_OBJECTS[1]);
         project.calls();
         let settings = format!("[modules.two]\nlaunchers = {launchers}\n");
         let file = project.path("offload.toml");
@@ -222,7 +254,7 @@ fn what_only_objects_can_bring_is_refused_before_a_compiler_runs() {
         std::fs::write(&file, earlier).unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{text}");
-        assert!(text.contains("x86_64-unknown-windows-gnu") && text.contains(hint), "{text}");
+        assert!(text.contains("aarch64-unknown-macos-gnu") && text.contains(hint), "{text}");
         assert_eq!(project.calls(), Vec::<String>::new(), "no compiler runs");
     }
 }

@@ -1,13 +1,14 @@
 //! Destination of a rewritten program, which is published whole after its packs were read back.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use offload_build::shared::parent;
 use offload_format::Limits;
 
-use super::rewritten::Rewritten;
+use super::pe;
+use super::rewritten::{Patch, Rewritten};
 use crate::cli;
 use crate::error::{Error, IoContext, Result};
 use crate::files::lock::DirectoryLock;
@@ -58,6 +59,14 @@ impl Destination {
         let data = fs::metadata(like).io_context("inspect", like)?;
         let mut staged = Staged::new(path)?;
         program.write_to(staged.file()).io_context("write", path)?;
+        if let Some(offset) = program.checksum {
+            let written = staged.readable();
+            let written = File::open(&written).io_context("open", &written)?;
+            let sum = pe::checksum(&written, offset).io_context("read", path)?;
+            Patch { offset, bytes: sum.to_le_bytes().to_vec() }
+                .write_to(staged.file())
+                .io_context("write", path)?;
+        }
         self.read_back(&staged.readable(), &program.ids)?;
         staged.set_permissions(data.permissions()).io_context("write", path)?;
         Ok(staged)

@@ -10,6 +10,12 @@ pub(super) fn refused(path: &Path, why: &str) -> Error {
         .hint("build it again with other targets, such as `OFFLOAD_TARGETS=host,spirv64 cargo build`, or link it with `-Clink-arg=-fuse-ld=bfd`")
 }
 
+/// The same where another linker would change nothing.
+pub(super) fn refused_as_it_is(path: &Path, why: &str) -> Error {
+    Error::check(format!("the images of `{}` cannot be replaced: {why}", path.display()))
+        .hint("build it again with other targets, such as `OFFLOAD_TARGETS=host,spirv64 cargo build`")
+}
+
 /// The new packs are too large for the file.
 pub(super) fn does_not_fit(path: &Path, why: &str) -> Error {
     Error::check(format!("the images cannot be put into `{}`: {why}", path.display()))

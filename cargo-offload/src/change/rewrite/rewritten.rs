@@ -13,6 +13,8 @@ pub(crate) struct Rewritten {
     pub(super) patches: Vec<Patch>,
     /// The identities of its packs.
     pub(super) ids: BTreeSet<[u8; 16]>,
+    /// Offset of the checksum of a PE file that has one.
+    pub(super) checksum: Option<u64>,
 }
 
 /// Bytes in place of others.
@@ -26,10 +28,13 @@ impl Rewritten {
     /// Writes the whole file into `out`, which is empty.
     pub(super) fn write_to(&self, out: &mut File) -> io::Result<()> {
         self.pieces.iter().try_for_each(|piece| piece.write_to(out))?;
-        for Patch { offset, bytes } in &self.patches {
-            out.seek(SeekFrom::Start(*offset))?;
-            out.write_all(bytes)?;
-        }
-        Ok(())
+        self.patches.iter().try_for_each(|patch| patch.write_to(out))
+    }
+}
+
+impl Patch {
+    pub(super) fn write_to(&self, out: &mut File) -> io::Result<()> {
+        out.seek(SeekFrom::Start(self.offset))?;
+        out.write_all(&self.bytes)
     }
 }

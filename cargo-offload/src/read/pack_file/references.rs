@@ -20,7 +20,7 @@ use crate::files::object_file::{ObjectFile, examine};
 /// Linkers align descriptors to this, and so walks the runtime.
 const STEP: usize = 8;
 /// Of a table that is all rubbish, so many problems are enough.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 /// Maximum number of zeros after a pack that are compared.
 const MOST_ZEROS: u64 = 1 << 20;
 
@@ -99,28 +99,12 @@ impl References<'_, '_> {
         let start =
             address.checked_add(DESCRIPTOR_PACK).and_then(|at| at.checked_add_signed(descriptor.pack));
         let start = start.ok_or_else(lost)?;
-        let offset = file_offset(&self.program, start).ok_or_else(lost)?;
-        let head = self.file.read_bytes_at(offset, HEADER_SIZE).map_err(|()| lost())?;
-        let PackSizes { pack: size, index, .. } = Pack::sizes(head).map_err(|_| lost())?;
-        let rest = descriptor.pack_size.checked_sub(size);
-        let rest = rest.filter(|_| self.is_loaded(start, descriptor.pack_size));
-        if rest.is_none_or(|rest| !self.is_zero(offset.saturating_add(size), rest)) {
-            return Err(format!("records a pack of {} bytes instead of {size}", descriptor.pack_size));
-        }
-        let index = self.file.read_bytes_at(offset, index).map_err(|()| lost())?;
-        let pages = Pages::default();
-        let pack = Pack::parse_index(index, &pages).map_err(|_| lost())?;
-        if pack.id().map_err(|_| lost())?.0 != descriptor.id {
-            return Err("records another pack than it points to".to_string());
-        }
-        let flags = if pack.sidecars().next().is_some() { DESCRIPTOR_SIDECARS } else { 0 };
-        if descriptor.flags != flags {
-            return Err(format!("has the flags {:#x}; its pack requires {flags:#x}", descriptor.flags));
-        }
-        if self.ids.insert(descriptor.id) {
-            return Ok(());
-        }
-        Err("points to the same pack as another descriptor".to_string())
+        let led_to = file_offset(&self.program, start).map(|offset| LedTo {
+            offset,
+            is_loaded: self.is_loaded(start, descriptor.pack_size),
+            flags: 0,
+        });
+        compare(self.file, descriptor, led_to, &mut self.ids)
     }
 
     /// Whether a segment has so many bytes from an address on.
@@ -131,12 +115,6 @@ impl References<'_, '_> {
             let end = within.and_then(|within| within.checked_add(size));
             header.p_type(endian) == elf::PT_LOAD && end.is_some_and(|end| end <= header.p_memsz(endian))
         })
-    }
-
-    /// Whether a tool may have left these bytes behind a pack that it has made smaller.
-    fn is_zero(&self, offset: u64, size: u64) -> bool {
-        let bytes = self.file.read_bytes_at(offset, size.min(MOST_ZEROS));
-        bytes.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
     }
 
     /// Of each pack there are a descriptor and a note. Where tools have moved notes, their identities have stayed.
@@ -172,6 +150,54 @@ impl References<'_, '_> {
             None => self.problems.push("a note does not point to a descriptor".to_string()),
         }
     }
+}
+
+/// Where a descriptor leads.
+pub(super) struct LedTo {
+    /// The file offset.
+    pub(super) offset: u64,
+    /// Whether all bytes that the descriptor counts are in memory.
+    pub(super) is_loaded: bool,
+    /// The flags of descriptors in programs of this format.
+    pub(super) flags: u16,
+}
+
+/// Compares a descriptor with the pack that it leads to, and adds its identity to `ids`; the error continues "the descriptor
+/// at 0x...".
+pub(super) fn compare(
+    file: &ObjectFile<'_>,
+    descriptor: &Descriptor,
+    led_to: Option<LedTo>,
+    ids: &mut BTreeSet<[u8; 16]>,
+) -> Result<(), String> {
+    let LedTo { offset, is_loaded, flags } = led_to.ok_or_else(lost)?;
+    let head = file.read_bytes_at(offset, HEADER_SIZE).map_err(|()| lost())?;
+    let PackSizes { pack: size, index, .. } = Pack::sizes(head).map_err(|_| lost())?;
+    let rest = descriptor.pack_size.checked_sub(size).filter(|_| is_loaded);
+    if rest.is_none_or(|rest| !is_zero(file, offset.saturating_add(size), rest)) {
+        return Err(format!("records a pack of {} bytes instead of {size}", descriptor.pack_size));
+    }
+    let index = file.read_bytes_at(offset, index).map_err(|()| lost())?;
+    let pages = Pages::default();
+    let pack = Pack::parse_index(index, &pages).map_err(|_| lost())?;
+    if pack.id().map_err(|_| lost())?.0 != descriptor.id {
+        return Err("records another pack than it points to".to_string());
+    }
+    let sidecars = if pack.sidecars().next().is_some() { DESCRIPTOR_SIDECARS } else { 0 };
+    let flags = flags | sidecars;
+    if descriptor.flags != flags {
+        return Err(format!("has the flags {:#x}; its pack requires {flags:#x}", descriptor.flags));
+    }
+    if ids.insert(descriptor.id) {
+        return Ok(());
+    }
+    Err("points to the same pack as another descriptor".to_string())
+}
+
+/// Whether a tool may have left these bytes behind a pack that it has made smaller.
+fn is_zero(file: &ObjectFile<'_>, offset: u64, size: u64) -> bool {
+    let bytes = file.read_bytes_at(offset, size.min(MOST_ZEROS));
+    bytes.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
 }
 
 fn lost() -> String {

@@ -3,7 +3,17 @@
  * PoCL's own expects a pass of its compiler to rewrite the calls, and differs from release to release. Single values
  * are formatted by the C library's snprintf; what OpenCL C adds are vectors, as `%v4hld`.
  */
+#ifdef __OFFLOAD_MS_ABI
+typedef __builtin_ms_va_list va_list;
+#define VARIADIC __attribute__((ms_abi))
+#define va_start __builtin_ms_va_start
+#define va_end __builtin_ms_va_end
+#else
 typedef __builtin_va_list va_list;
+#define VARIADIC
+#define va_start __builtin_va_start
+#define va_end __builtin_va_end
+#endif
 typedef __SIZE_TYPE__ size_t;
 int snprintf(char *, size_t, const char *, ...);
 
@@ -125,9 +135,9 @@ static const char *parse(const char *at, struct conversion *c) {
 }
 
 /* The name that kernels call. 0 for success, -1 for a format that is not OpenCL C's. */
-int __offload_printf(const char *format, ...) {
+VARIADIC int __offload_printf(const char *format, ...) {
   va_list args;
-  __builtin_va_start(args, format);
+  va_start(args, format);
   int result = 0;
   while (*format) {
     const char *end = format;
@@ -150,6 +160,6 @@ int __offload_printf(const char *format, ...) {
     else put_vector(&c, &args);
     format = end;
   }
-  __builtin_va_end(args);
+  va_end(args);
   return result;
 }

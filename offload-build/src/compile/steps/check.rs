@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use object::LittleEndian;
 use object::read::archive::ArchiveFile;
 use object::read::elf::ElfFile64;
-use object::read::{Object, ObjectSection, ObjectSymbol};
+use object::read::{ExportTarget, NameOrOrdinal, Object, ObjectSection, ObjectSymbol};
+use object::{BinaryFormat, LittleEndian};
 use offload_format::pack::KernelInfo;
 use offload_format::section::{READS_FAILURES_PREFIX, RUN_PREFIX};
 use offload_format::{AmdArch, Target};
@@ -29,6 +29,11 @@ pub(crate) fn ir_text(bytes: &[u8]) -> Result<()> {
 
 pub(crate) fn elf(bytes: &[u8]) -> Result<()> {
     starts_with(bytes, b"\x7fELF", "an ELF object")
+}
+
+/// An object for Windows on x86-64.
+pub(crate) fn coff(bytes: &[u8]) -> Result<()> {
+    starts_with(bytes, &[0x64, 0x86], "a COFF object")
 }
 
 fn starts_with(bytes: &[u8], magic: &[u8], what: &str) -> Result<()> {
@@ -148,15 +153,13 @@ pub(crate) fn with_resources(kernel: &KernelInfo, resources: KernelInfo) -> Kern
 
 /// A shared object with an entry for each kernel that needs nothing but the C library.
 pub(crate) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
-    let file = parse_elf(bytes)?;
-    let defined = file
-        .dynamic_symbols()
-        .filter(|symbol| symbol.is_definition())
-        .filter_map(|symbol| symbol.name().ok());
-    let mut symbols = BTreeSet::new();
-    symbols.extend(defined);
-    let entries = symbols.iter().filter_map(|name| name.strip_prefix(RUN_PREFIX));
-    expect_kernels(entries, kernels)?;
+    let file = parse_for_cpu(bytes)?;
+    let exports = exports(&file)?;
+    expect_kernels(exports.iter().filter_map(|export| export.name.strip_prefix(RUN_PREFIX)), kernels)?;
+    // The linker of Windows resolves all names.
+    if file.format() != BinaryFormat::Elf {
+        return Ok(());
+    }
     let undefined = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
     let mut names = undefined.filter_map(|symbol| symbol.name().ok()).filter(|name| !name.is_empty());
     match names.find(|name| !C_LIBRARY.contains(name)) {
@@ -167,7 +170,7 @@ pub(crate) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
 
 /// What an object leaves to other ones.
 pub(crate) fn undefined_symbols(bytes: &[u8]) -> Result<BTreeSet<String>> {
-    let file = parse_elf(bytes)?;
+    let file = parse_for_cpu(bytes)?;
     let undefined = file.symbols().filter(|symbol| symbol.is_undefined());
     let mut names = BTreeSet::new();
     names.extend(undefined.filter_map(|symbol| symbol.name().ok().map(str::to_string)));
@@ -175,7 +178,7 @@ pub(crate) fn undefined_symbols(bytes: &[u8]) -> Result<BTreeSet<String>> {
 }
 
 /// What code generation may call of the C library and its mathematics, beside what printing and asserting use.
-const C_LIBRARY: [&str; 56] = [
+pub(crate) const C_LIBRARY: [&str; 56] = [
     "_setjmp",
     "_longjmp",
     "__tls_get_addr",
@@ -237,25 +240,59 @@ const C_LIBRARY: [&str; 56] = [
 
 /// For each kernel the sizes of its arguments, from the table that the wrapper exports.
 pub(crate) fn host_argument_sizes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u32>>> {
-    let file = parse_elf(bytes)?;
+    let file = parse_for_cpu(bytes)?;
     let mut sizes = BTreeMap::new();
-    for symbol in file.dynamic_symbols() {
-        let Some(kernel) = symbol.name().ok().and_then(|name| name.strip_prefix("__offload_args_")) else {
-            continue;
-        };
-        let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
-        let table = section.and_then(|section| section.data_range(symbol.address(), symbol.size()).ok()?);
-        let table =
-            table.ok_or_else(|| Error::new(format!("the argument table of kernel `{kernel}` is missing")))?;
-        let numbers =
-            table.chunks_exact(4).filter_map(|word| Some(u32::from_le_bytes(word.try_into().ok()?)));
-        // The first number is the count.
-        sizes.insert(kernel.to_string(), numbers.skip(1).collect());
+    for export in exports(&file)? {
+        let Some(kernel) = export.name.strip_prefix("__offload_args_") else { continue };
+        let numbers = argument_table(&file, export.address);
+        let numbers = numbers
+            .ok_or_else(|| Error::new(format!("the argument table of kernel `{kernel}` is missing")))?;
+        sizes.insert(kernel.to_string(), numbers);
     }
     Ok(sizes)
 }
 
-/// Code for AMD GPUs and for every CPU that `host` is made for has 64 bits and is little-endian.
+/// A symbol that others see.
+struct Exported {
+    name: String,
+    address: u64,
+}
+
+fn exports(file: &object::File<'_>) -> Result<Vec<Exported>> {
+    let mut found = Vec::new();
+    for export in file.exports().map_err(broken_for_cpu)? {
+        let export = export.map_err(broken_for_cpu)?;
+        let NameOrOrdinal::Name(name) = export.name() else { continue };
+        let ExportTarget::Address { address } = export.target() else { continue };
+        found.push(Exported { name: String::from_utf8_lossy(name).into_owned(), address });
+    }
+    Ok(found)
+}
+
+/// The numbers of the table at `address`, before which their count stands.
+fn argument_table(file: &object::File<'_>, address: u64) -> Option<Vec<u32>> {
+    let table = file.sections().find_map(|section| {
+        let count = section.data_range(address, 4).ok()??;
+        let count = u64::from(u32::from_le_bytes(count.try_into().ok()?));
+        section.data_range(address, count.checked_add(1)?.checked_mul(4)?).ok()?
+    })?;
+    let mut numbers = Vec::new();
+    for word in table.chunks_exact(4).skip(1) {
+        numbers.push(u32::from_le_bytes(word.try_into().ok()?));
+    }
+    Some(numbers)
+}
+
+/// Code for AMD GPUs has 64 bits and is little-endian.
 fn parse_elf(bytes: &[u8]) -> Result<ElfFile64<'_, LittleEndian>> {
     ElfFile64::parse(bytes).map_err(|error| Error::new(format!("it is not an ELF library: {error}")))
+}
+
+/// An object or a library for a CPU: ELF, or COFF and PE for Windows.
+fn parse_for_cpu(bytes: &[u8]) -> Result<object::File<'_>> {
+    object::File::parse(bytes).map_err(broken_for_cpu)
+}
+
+fn broken_for_cpu(error: object::read::Error) -> Error {
+    Error::new(format!("it is neither an object nor a library: {error}"))
 }

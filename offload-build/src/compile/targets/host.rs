@@ -1,4 +1,4 @@
-//! `host`: a shared object for the program's own CPU, which offload-rt loads and runs without any driver.
+//! `host`: a shared object for the program's own CPU, a DLL on Windows, which offload-rt loads and runs without any driver.
 //!
 //! Each kernel `K` is exported as `__offload_run_K(group, args, first, last)`, which runs a box of work-items of one
 //! work-group (`host_shim.c` has the types). The functions of OpenCL C come from PoCL's library of LLVM bitcode.
@@ -12,6 +12,7 @@ mod half_functions;
 pub(crate) mod image_functions;
 mod sources;
 pub(crate) mod sub_group_functions;
+mod windows;
 mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,7 @@ use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
 use offload_workgroup::ir::{declared_functions, functions_reaching};
 use offload_workgroup::{InterleaveGroups, ModulePart, Options, PartSize, Validity};
 
+use self::cpu::System;
 pub(crate) use self::cpu::{Cpu, cpu, refusal};
 
 use crate::cache::{Blob, KeyBuilder};
@@ -145,7 +147,11 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     if let Some(source) = sub_groups {
         modules.push(c_functions(session, cpu, "host functions of sub-groups", source)?);
     }
-    modules.push(c_functions(session, cpu, "host shim", shim(session, &texts, has_warps))?);
+    let shim = c_functions(session, cpu, "host shim", shim(session, &texts, has_warps))?;
+    modules.push(match cpu.system {
+        System::Linux => shim,
+        System::Windows => windows::with_one_convention(session, &shim)?,
+    });
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
     let args = link_args(inputs.len());
@@ -207,6 +213,9 @@ pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 /// What kernels with this IR need beside PoCL's library: most neither print nor assert.
 fn shim(session: &Session<'_>, texts: &[String], has_warps: bool) -> String {
     let mut shim = SHIM.to_string();
+    if session.env().cfg.os == "windows" {
+        shim.insert_str(0, windows::MACRO);
+    }
     if session.env().cfg.arch == "aarch64" {
         shim.push_str(ATOMICS);
     }
@@ -327,7 +336,16 @@ fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> 
 
 fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Result<Blob> {
     let args = [level, &["-ffunction-sections", "-c"]].concat();
-    session.step(&cpu.ir_step(session, "host object", &args, module)?, check::elf)
+    match cpu.system {
+        System::Linux => session.step(&cpu.ir_step(session, "host object", &args, module)?, check::elf),
+        System::Windows => {
+            let module = windows::retargeted(session, module)?;
+            let target = cpu.codegen_target();
+            // The later of two targets is used.
+            let args = [&args[..], &[&target, "-fdata-sections"]].concat();
+            session.step(&cpu.ir_step(session, "host object", &args, &module)?, check::coff)
+        }
+    }
 }
 
 pub(crate) fn shared_object(
@@ -337,14 +355,25 @@ pub(crate) fn shared_object(
     cpu: &Cpu,
 ) -> Result<Blob> {
     let half = half::functions(session, objects, cpu)?;
-    let inputs: Vec<_> = objects.iter().chain(&half).map(|object| (object, ".o")).collect();
+    let mut inputs: Vec<_> = objects.iter().chain(&half).map(|object| (object, ".o")).collect();
+    let of_system;
+    if cpu.system == System::Windows {
+        windows::check_references(objects)?;
+        of_system = [windows::support(session, cpu)?, windows::import_library(session)?];
+        inputs.extend(of_system.iter().zip([".o", ".a"]));
+    }
     let tool = session.tools().lld()?;
     let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-all"] };
-    let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
+    let fixed: &[&str] = match cpu.system {
+        System::Linux => {
+            &["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"]
+        }
+        System::Windows => &["-m", "i386pep", "-shared", "--gc-sections", "--no-insert-timestamp", "-o"],
+    };
     // Functions of libraries are in each part that calls them.
     let fold: &[&str] = if objects.len() > 1 { &["--icf=safe"] } else { &[] };
     let args = texts(strip.iter().chain(fold).copied())
-        .chain(texts(fixed))
+        .chain(texts(fixed.iter().copied()))
         .chain([Arg::Output])
         .chain((0..inputs.len()).map(Arg::Input))
         .collect();

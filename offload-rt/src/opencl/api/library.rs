@@ -147,11 +147,11 @@ fn open(named: &str) -> Option<Functions> {
 }
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn the_first_library_that_opens_is_taken() {
         let functions = open("no-such-library.so;;libc.so.6").unwrap();
         assert!(functions.clGetPlatformIDs.is_none());

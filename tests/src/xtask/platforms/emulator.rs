@@ -1,5 +1,6 @@
 //! Programs that run programs for other systems.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
@@ -40,14 +41,8 @@ impl Emulator {
                 command
             }
             Emulator::Wine => {
-                folder.add_windows_library(program)?;
                 let mut command = Command::new("wine");
-                command
-                    .arg(program)
-                    .env("WINEPREFIX", folder.path("wine"))
-                    .env("WINEDEBUG", "-all")
-                    // Neither .NET nor a browser is to be installed into the prefix.
-                    .env("WINEDLLOVERRIDES", "mscoree=;mshtml=");
+                command.arg(program).envs(wine_variables(folder)?);
                 command
             }
             Emulator::Node => {
@@ -57,4 +52,17 @@ impl Emulator {
             }
         })
     }
+}
+
+/// The environment of programs in wine.
+pub(super) fn wine_variables(folder: &Folder<'_>) -> Result<[(&'static str, OsString); 4]> {
+    // Wine shows the system around it as a drive.
+    let libraries = format!("Z:{}", folder.windows_libraries()?.display()).replace('/', "\\");
+    Ok([
+        ("WINEPREFIX", folder.path("wine").into()),
+        ("WINEPATH", libraries.into()),
+        ("WINEDEBUG", "-all".into()),
+        // Neither .NET nor a browser is to be installed into the prefix.
+        ("WINEDLLOVERRIDES", "mscoree=;mshtml=".into()),
+    ])
 }

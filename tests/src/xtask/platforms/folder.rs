@@ -1,6 +1,6 @@
 //! The folder in which the program is built for all systems, with what their builds and emulators need.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use offload_tests::error::{Error, Result};
@@ -88,13 +88,17 @@ impl<'w> Folder<'w> {
         self.path("target").join(platform.target).join("debug").join(format!("platforms-app{ending}"))
     }
 
-    /// Puts the library beside `program` that Rust's standard library needs and wine 8 lacks.
-    pub(super) fn add_windows_library(&self, program: &Path) -> Result<()> {
-        let library = program.with_file_name("bcryptprimitives.dll");
+    /// The folder with the library that Rust's standard library needs and wine 8 lacks.
+    pub(super) fn windows_libraries(&self) -> Result<PathBuf> {
+        let folder = self.workspace.shell.create_dir(self.path("libraries"))?;
+        let library = folder.join("bcryptprimitives.dll");
+        if library.is_file() {
+            return Ok(folder);
+        }
         let source = self.path("src/emulators/bcryptprimitives.c");
         let cc = self.workspace.shell.cmd(WINDOWS_CC).args(["-shared", "-O1", "-o"]).arg(library);
         cc.arg(source).arg("-ladvapi32").quiet().run()?;
-        Ok(())
+        Ok(folder)
     }
 
     /// PoCL's functions for AArch64.

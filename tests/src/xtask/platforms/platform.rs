@@ -65,7 +65,7 @@ pub(super) const PLATFORMS: [Platform; 10] = [
     Platform {
         target: "x86_64-pc-windows-gnu",
         features: "pure,launch",
-        step: Step::Run { emulator: Emulator::Wine, images: WITHOUT_HOST, launched: 1 },
+        step: Step::Run { emulator: Emulator::Wine, images: WITH_HOST, launched: 2 },
         is_host: true,
         quick: true,
     },

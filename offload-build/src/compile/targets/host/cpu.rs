@@ -12,11 +12,21 @@ use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::check;
 use crate::env::CargoEnv;
 use crate::error::Result;
+use crate::ir::WINDOWS_TRIPLE;
 use crate::toolchain::{Pocl, instruction_set};
+
+/// The system that an image is loaded on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum System {
+    Linux,
+    /// Code is generated for it from IR for Linux: see [`super::windows`].
+    Windows,
+}
 
 /// How a level of the instruction set is called by clang and by PoCL.
 #[derive(Debug)]
 pub(crate) struct Cpu {
+    pub(super) system: System,
     triple: String,
     march: &'static [&'static str],
     pub(super) opencl: &'static [&'static str],
@@ -30,16 +40,14 @@ pub(crate) struct Cpu {
 pub(crate) fn refusal(env: &CargoEnv, target: &Target) -> Option<String> {
     let Target::Host(level) = target else { return None };
     let cfg = &env.cfg;
-    if cfg.os != "linux" {
+    let is_known = match cfg.os.as_str() {
+        "linux" => instruction_set(&cfg.arch, HostLevel::Baseline).is_ok(),
+        "windows" => cfg.arch == "x86_64",
+        _ => false,
+    };
+    if !is_known || cfg.pointer_width != "64" {
         return Some(format!(
-            "images for the CPU are made for Linux alone, and the program is for {}",
-            env.target
-        ));
-    }
-    let is_known = cfg.pointer_width == "64" && instruction_set(&cfg.arch, HostLevel::Baseline).is_ok();
-    if !is_known {
-        return Some(format!(
-            "images for the CPU are made for x86-64 and AArch64 alone, and the program is for {}",
+            "images for the CPU are made for Linux on x86-64 and AArch64 and for Windows on x86-64, and the program is for {}",
             env.target
         ));
     }
@@ -54,6 +62,7 @@ pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
     let mut features = opencl_features::for_host(arch, level);
     features.extend(session.tools().llvm()?.header_flags().iter().map(|flag| flag.to_string()));
     Ok(Cpu {
+        system: if cfg.os == "windows" { System::Windows } else { System::Linux },
         triple,
         march: set.march,
         opencl: set.opencl,
@@ -66,6 +75,19 @@ pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
 impl Cpu {
     pub(super) fn flags(&self) -> impl Iterator<Item = Arg> {
         texts([self.triple.as_str()]).chain(texts(self.march.iter().copied()))
+    }
+
+    /// The flags for what the kernels' code calls.
+    pub(super) fn codegen_flags(&self) -> impl Iterator<Item = Arg> {
+        texts([self.codegen_target()]).chain(texts(self.march.iter().copied()))
+    }
+
+    /// The flag for what code is generated for.
+    pub(super) fn codegen_target(&self) -> String {
+        match self.system {
+            System::Linux => self.triple.clone(),
+            System::Windows => format!("--target={WINDOWS_TRIPLE}"),
+        }
     }
 
     /// The arguments of clang for IR, with `library` at hand.

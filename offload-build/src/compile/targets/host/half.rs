@@ -11,7 +11,7 @@ use crate::error::Result;
 const SOURCE: &str = include_str!("../../device/host_half.c");
 
 /// The functions that the source defines.
-const CONVERSIONS: [&str; 6] =
+pub(super) const CONVERSIONS: [&str; 6] =
     ["__truncsfhf2", "__truncdfhf2", "__extendhfsf2", "__extendhfdf2", "__truncsfbf2", "__truncdfbf2"];
 
 /// The functions, as an object, if one of `objects` calls one of them. Only the code generator makes these calls: the IR before has
@@ -31,7 +31,7 @@ pub(super) fn functions(session: &Session<'_>, objects: &[Blob], cpu: &Cpu) -> R
         name: "host half",
         tool: &session.tools().llvm()?.clang,
         args: cpu
-            .flags()
+            .codegen_flags()
             .chain(texts(fixed))
             .chain(texts(output))
             .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])

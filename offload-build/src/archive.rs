@@ -1,5 +1,5 @@
 //! Static libraries with a symbol index (System V format, as `ar` of GNU writes it), written as a stream so that images
-//! are not copied once more.
+//! are not copied once more; and import libraries for Windows, which have the same format.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ const MAGIC: &[u8; 8] = b"!<arch>\n";
 const HEADER: u64 = 60;
 
 /// The content of a member.
-pub(super) trait Content {
+pub(crate) trait Content {
     /// In bytes.
     fn size(&self) -> u64;
 
@@ -17,12 +17,12 @@ pub(super) trait Content {
 }
 
 /// An object of an archive.
-pub(super) struct Member<'a> {
+pub(crate) struct Member<'a> {
     /// Of at most 15 bytes.
-    pub(super) name: &'a str,
+    pub(crate) name: &'a str,
     /// What it defines.
-    pub(super) symbols: Vec<&'a str>,
-    pub(super) content: &'a dyn Content,
+    pub(crate) symbols: Vec<&'a str>,
+    pub(crate) content: &'a dyn Content,
 }
 
 impl Content for Vec<u8> {
@@ -36,7 +36,7 @@ impl Content for Vec<u8> {
 }
 
 /// Writes a static library of `members`.
-pub(super) fn write(out: &mut dyn Write, members: &[Member<'_>]) -> io::Result<()> {
+pub(crate) fn write(out: &mut dyn Write, members: &[Member<'_>]) -> io::Result<()> {
     let index = index(members)?;
     out.write_all(MAGIC)?;
     out.write_all(&header("/", index.len() as u64)?)?;
