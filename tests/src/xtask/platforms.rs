@@ -7,7 +7,7 @@ mod clangs;
 mod emulator;
 mod folder;
 mod platform;
-mod tests;
+mod suites;
 
 use std::io::{Read, Seek};
 use std::process::{Command, ExitCode};
@@ -61,7 +61,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 /// The table of tests in wine.
 fn windows_tests(workspace: &Workspace) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS, setup::PLATFORMS])?;
-    tests::run(workspace, &Folder::prepare(workspace)?)
+    suites::run(workspace, &Folder::prepare(workspace)?)
 }
 
 /// The table of systems.
