@@ -165,7 +165,8 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
     };
     Ok(cpu
         .flags()
-        .chain(texts(["-fPIC", "-fvisibility=hidden"]))
+        // How vectors are passed is known to both sides of each call, which LLVM compiles together.
+        .chain(texts(["-fPIC", "-fvisibility=hidden", "-Wno-psabi"]))
         .chain(of_language)
         .chain(Roots::for_session(session).prefix_maps())
         .chain(debug_args(session))
