@@ -124,6 +124,8 @@ pub(crate) fn declare_vector_variants(module: String, vector_bits: u32) -> Strin
     let has_list = module.lines().any(|line| line.starts_with("@llvm.compiler.used ="));
     let vector_bits = if has_list { 0 } else { vector_bits };
     let mut number = ModuleNumbers::new(&module).free.attributes;
+    // The sources may call functions of vectors, too.
+    let present = functions_present(&module);
     let text = annotate_calls(&module, &used, number);
     let mut tail = String::new();
     let mut kept = BTreeSet::new();
@@ -146,9 +148,11 @@ pub(crate) fn declare_vector_variants(module: String, vector_bits: u32) -> Strin
         );
         for lanes in lane_counts {
             let name = function.vector_symbol(lanes);
-            let ty = format!("<{lanes} x {}>", function.element.name());
-            let parameters = vec![ty.as_str(); function.parameters].join(", ");
-            let _ = writeln!(tail, "declare {ty} @{name}({parameters})");
+            if !present.contains(name.as_str()) {
+                let ty = format!("<{lanes} x {}>", function.element.name());
+                let parameters = vec![ty.as_str(); function.parameters].join(", ");
+                let _ = writeln!(tail, "declare {ty} @{name}({parameters})");
+            }
             kept.insert(format!("ptr @{name}"));
         }
         number = number.saturating_add(1);
@@ -163,6 +167,17 @@ pub(crate) fn declare_vector_variants(module: String, vector_bits: u32) -> Strin
         );
     }
     text + &tail
+}
+
+/// The functions that a module declares or defines.
+fn functions_present(module: &str) -> HashSet<&str> {
+    let mut present = HashSet::new();
+    for line in module.lines() {
+        if line.starts_with("declare ") || line.starts_with("define ") {
+            present.extend(global_name(line));
+        }
+    }
+    present
 }
 
 /// `module` with the library's names; calls get attributes whose numbers begin with `first`, in the order of `used`.
@@ -316,6 +331,15 @@ attributes #3 = { nounwind }
             text.contains("@llvm.compiler.used = appending global [4 x ptr] [ptr @_Z7_cl_expDv2_d, "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn functions_of_vectors_that_the_sources_call_are_declared_once() {
+        let declared = "declare <4 x double> @_Z7_cl_expDv4_d(<4 x double> noundef) #2\n";
+        let text = declare_vector_variants(rename(&format!("{MODULE}{declared}")), 256);
+        assert_eq!(text.matches("declare <4 x double> @_Z7_cl_expDv4_d(").count(), 1, "{text}");
+        assert!(text.contains("ptr @_Z7_cl_expDv4_d"), "{text}");
+        assert!(text.contains("declare <2 x double> @_Z7_cl_expDv2_d("), "{text}");
     }
 
     #[test]
