@@ -246,8 +246,9 @@ const NOWHERE: [&str; 6] = [
 /// What some have: the macro, and those that clang defines for the kinds of target.
 const SOME: [(&str, &str); 6] = [
     ("__IMAGE_SUPPORT__", "!defined(__NVPTX__) && !defined(__AMDGCN__)"),
-    ("cl_khr_subgroups", "defined(__SPIRV__) && __OPENCL_C_VERSION__ >= 200"),
-    ("cl_khr_subgroup_shuffle", "0"),
+    ("cl_khr_subgroups", "__OPENCL_C_VERSION__ >= 200"),
+    // SPIR-V of version 1.2 has none.
+    ("cl_khr_subgroup_shuffle", "!defined(__SPIRV__) && __OPENCL_C_VERSION__ >= 200"),
     ("cl_amd_media_ops", "defined(__AMDGCN__)"),
     ("cl_khr_fp16", "!defined(__NVPTX__)"),
     ("FP_FAST_FMAF", "defined(__NVPTX__) || defined(__AMDGCN__) || defined(__FMA__)"),
