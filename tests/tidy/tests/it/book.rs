@@ -9,7 +9,8 @@ use offload_protocol::variable::{self, Purpose, Reader};
 use offload_tests::workspace_root;
 
 /// What a block may be marked as. Other tests compile `rust`, parse `toml`, and parse the command lines of the rest.
-const LANGUAGES: [&str; 9] = ["c", "console", "diff", "python", "rust", "rust,ignore", "text", "toml", "yaml"];
+const LANGUAGES: [&str; 9] =
+    ["c", "console", "diff", "python", "rust", "rust,ignore", "text", "toml", "yaml"];
 
 /// A page without its code blocks, and the languages of these.
 #[derive(Debug, Default)]
