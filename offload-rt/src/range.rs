@@ -336,7 +336,7 @@ impl NdRange {
     }
 
     /// The work-items of the group at `group`, of which the last ones of an uneven range are smaller.
-    #[cfg(all(feature = "host", unix))]
+    #[cfg(all(feature = "host", any(unix, windows)))]
     pub(crate) fn local_at(&self, group: [u64; 3]) -> [u64; 3] {
         let mut sizes = widened(self.local);
         for ((size, global), number) in sizes.iter_mut().zip(widened(self.global)).zip(group) {
@@ -474,7 +474,7 @@ mod tests {
         assert!(range.is_valid() && range.is_uneven());
         assert_eq!((range.groups(), range.group_count()), ([3, 2, 1], 6));
         assert_eq!(range.fitting(), "NdRange::new([12, 6], [4, 3])");
-        #[cfg(all(feature = "host", unix))]
+        #[cfg(all(feature = "host", any(unix, windows)))]
         assert_eq!((range.local_at([1, 1, 0]), range.local_at([2, 0, 0])), ([4, 3, 1], [2, 3, 1]));
         assert_eq!(NdRange::uneven([12, 6], [4, 3]), NdRange::new([12, 6], [4, 3]));
         for refused in [NdRange::uneven([4], [0]), NdRange::uneven([usize::MAX], [2])] {
