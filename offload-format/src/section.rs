@@ -55,6 +55,9 @@ pub const NOTE_ID: u64 = 44;
 /// Symbol prefix of kernel entry points in images for `host`.
 pub const RUN_PREFIX: &str = "__offload_run_";
 
+/// The sub-group sizes, in work-items, that a kernel for `host` may require; the last is the default.
+pub const HOST_SUB_GROUP_SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
 /// Name prefix of the SPIR-V kernel that reads failed assertions; the name of another kernel of the module follows, because
 /// modules that define the same kernel cannot be linked. It copies a record of 256 words and writes to one argument.
 pub const READS_FAILURES_PREFIX: &str = "__offload_failures_of_";

@@ -11,14 +11,12 @@ use self::files as system;
 #[cfg(windows)]
 use self::windows as system;
 use crate::properties::DeviceProperties;
-
-/// The sizes of sub-groups that a kernel for the target `host` may require; others have the last one.
-const SUB_GROUP_SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+use offload_format::section::HOST_SUB_GROUP_SIZES;
 
 pub(crate) fn query() -> DeviceProperties {
     DeviceProperties {
         compute_units: threads().and_then(|count| u32::try_from(count).ok()),
-        sub_group_sizes: SUB_GROUP_SIZES.to_vec(),
+        sub_group_sizes: HOST_SUB_GROUP_SIZES.to_vec(),
         is_memory_unified: Some(true),
         ..system::properties()
     }

@@ -212,7 +212,7 @@ impl Session<'_> {
         let text = String::from_utf8(output_of(action.tool, paths.output)?)
             .map_err(|error| Error::new(format!("preprocessed text is no UTF-8: {error}")))?;
         let constraints = Constraints::for_args(&action.args);
-        let Some(text) = inline_ptx::rewritten(&text, constraints) else { return Ok(None) };
+        let Some(text) = inline_ptx::rewrite(&text, constraints) else { return Ok(None) };
         // What was read is known already.
         let again = paths.scratch.join("deps of preprocessed text");
         let paths = ScratchPaths { deps: &again, ..*paths };

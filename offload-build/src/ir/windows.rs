@@ -26,13 +26,13 @@ pub(crate) fn for_windows(module: &str) -> String {
         if line.starts_with('$') && line.contains(" = comdat ") {
             continue;
         }
-        out.push_str(&changed(line));
+        out.push_str(&retarget_line(line));
         out.push('\n');
     }
     out
 }
 
-fn changed(line: &str) -> Cow<'_, str> {
+fn retarget_line(line: &str) -> Cow<'_, str> {
     if line.starts_with("target triple = ") {
         return format!("target triple = \"{TRIPLE}\"").into();
     }
@@ -47,16 +47,16 @@ fn changed(line: &str) -> Cow<'_, str> {
     if let Some((name, rest)) = line.strip_prefix('@').and_then(|line| line.split_once(" = ")) {
         let changed = definition(rest, name);
         let is_of_thread = rest.contains("thread_local(");
-        let changed = if is_of_thread { less_aligned(&changed, ", align ") } else { changed.into() };
+        let changed = if is_of_thread { cap_alignment(&changed, ", align ") } else { changed.into() };
         return format!("@{name} = {changed}").into();
     }
     if line.contains(" = alloca ") {
         return line.into();
     }
     if line.contains("@llvm.mem") {
-        return less_aligned(line, " align ");
+        return cap_alignment(line, " align ");
     }
-    less_aligned(line, ", align ")
+    cap_alignment(line, ", align ")
 }
 
 /// The definition of `name` behind `define` or the name.
@@ -120,7 +120,7 @@ fn without_comdat(line: &str) -> String {
 }
 
 /// `line` without alignments above [`THREAD_ALIGN`] behind `word`.
-fn less_aligned<'l>(line: &'l str, word: &str) -> Cow<'l, str> {
+fn cap_alignment<'l>(line: &'l str, word: &str) -> Cow<'l, str> {
     if !line.contains(word) {
         return line.into();
     }

@@ -1,4 +1,4 @@
-//! The properties of the program's own CPU, from the files of Linux; other systems of Unix tell nothing here.
+//! CPU properties from Linux's `/proc` and `/sys`; all `None` on other Unix systems.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What Windows tells of the program's own CPU.
+//! CPU properties on Windows: memory, data caches, and the processors of the affinity mask.
 
 use std::ffi::c_void;
 
@@ -79,7 +79,7 @@ fn memory() -> Option<MemoryStatus> {
 fn caches() -> CacheSizes {
     const EACH: usize = size_of::<ProcessorInformation>();
     let mut size = 0;
-    // SAFETY: without a buffer the call tells the size of one.
+    // SAFETY: without a buffer the call writes the required size alone.
     unsafe { GetLogicalProcessorInformation(std::ptr::null_mut(), &raw mut size) };
     let mut entries = vec![ProcessorInformation::default(); (size as usize).div_ceil(EACH)];
     // SAFETY: the buffer has this size or more.

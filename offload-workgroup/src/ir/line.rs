@@ -243,7 +243,7 @@ mod tests {
 
     /// As llvm-link writes types whose names it gives to others.
     #[test]
-    fn values_are_told_from_types_of_the_same_number() {
+    fn values_and_types_of_the_same_number_are_distinguished() {
         let types = Types::new("%0 = type { %1 }\n%1 = type { i32 }\n");
         for (text, values) in [
             ("%1 = alloca %1, align 4", vec!["v1"]),

@@ -1,6 +1,7 @@
 //! Features of OpenCL C without code generation: recursion, device-side enqueue and pipes, and images on some targets.
 
 use offload_format::pack::ArgKind;
+use offload_format::section::HOST_SUB_GROUP_SIZES;
 use offload_format::{AmdArch, Target};
 use offload_workgroup::WARP_SIZE;
 use offload_workgroup::ir::declared_functions;
@@ -64,10 +65,10 @@ pub(crate) fn refuse_images(session: &Session<'_>, scan: &Scan) -> Result<()> {
     Ok(())
 }
 
-/// Refuses kernels that require another size of sub-groups than the target has. Of other targets the driver tells.
+/// Refuses kernels that require a sub-group size that the target lacks. Drivers check those for other targets.
 pub(crate) fn refuse_sub_group_size(session: &Session<'_>, scan: &Scan, target: &Target) -> Result<()> {
     let sizes: &[u32] = match target {
-        Target::Host(_) => &HOST_SUB_GROUPS,
+        Target::Host(_) => &HOST_SUB_GROUP_SIZES,
         Target::Nvptx(_) | Target::Cubin(_) => &[WARP_SIZE],
         Target::Amdgcn(arch) => &[wave_size(arch)],
         _ => return Ok(()),
@@ -101,9 +102,6 @@ fn wave_size(arch: &AmdArch) -> u32 {
     let name = arch.to_string();
     if ["gfx10", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start)) { 32 } else { 64 }
 }
-
-/// The sizes of sub-groups that a kernel may require of `host`.
-const HOST_SUB_GROUPS: [u32; 6] = [1, 2, 4, 8, 16, WARP_SIZE];
 
 /// The kinds of targets that have images.
 const IMAGE_TARGETS: &str = "\"host\", \"opencl-c\", \"spirv64\", \"intel\"";

@@ -25,7 +25,7 @@ mod tests {
 
     /// As clang 22 says it.
     #[test]
-    fn members_of_templates_are_told_from_others() {
+    fn missing_members_of_class_templates_are_recognized() {
         let explained = |text: &str| explained("m", Error::new(text).with_kind(ErrorKind::Tool));
         let template = explained("a.cu:7:12: error: no member named 'internal' in 'memory::setter<T>'");
         assert!(template.hint().unwrap().contains("`[modules.m]`"));

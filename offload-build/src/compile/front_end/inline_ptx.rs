@@ -1,7 +1,7 @@
 //! Inline PTX that clang refuses before it makes IR, and nvcc compiles: constraints that name NVIDIA's registers, for other
 //! machines, and names behind a single `%`, as in `setp.lt.u32 %p, %0, %1;`, which nvcc takes for text.
 //!
-//! Only the IR tells which kernels reach the assembly. So a file that is refused for it is compiled once more from
+//! Only the IR shows which kernels reach the assembly. So a file that is refused for it is compiled once more from
 //! preprocessed text, in which constraints ask for any register, as `"=l"` becomes `"=r"`, and a `%` before a name is
 //! escaped. No line of the text moves. The assembly stays as it is, and is found in the IR.
 
@@ -68,7 +68,7 @@ pub(super) fn for_preprocessed(args: &[Arg]) -> Option<Vec<Arg>> {
 pub(super) enum Constraints {
     /// As they are written.
     Nvidia,
-    /// Such as every machine has.
+    /// `"r"`, which every machine has.
     AnyRegister,
 }
 
@@ -88,7 +88,7 @@ impl Constraints {
 }
 
 /// `text`, preprocessed C++, as clang takes it where the assembly is PTX; `None` if there is nothing to change.
-pub(super) fn rewritten(text: &str, constraints: Constraints) -> Option<String> {
+pub(super) fn rewrite(text: &str, constraints: Constraints) -> Option<String> {
     let bytes = text.as_bytes();
     let mut lexer = Lexer { bytes, at: 0 };
     let mut edits = Vec::new();
@@ -386,8 +386,8 @@ mod tests {
             .replace("\"h\"(f", "\"r\"(f")
             .replace("\"+d\"", "\"+r\"")
             .replace("\"+f\"", "\"+r\"");
-        assert_eq!(rewritten(text, Constraints::AnyRegister).as_deref(), Some(wanted.as_str()));
-        assert_eq!(rewritten(text, Constraints::Nvidia), None);
+        assert_eq!(rewrite(text, Constraints::AnyRegister).as_deref(), Some(wanted.as_str()));
+        assert_eq!(rewrite(text, Constraints::Nvidia), None);
     }
 
     /// As sppark has them.
@@ -399,9 +399,9 @@ mod tests {
         let escaped = text
             .replace("asm(\"setp.lt.u32 %brw", "asm volatile(\"setp.lt.u32 %%brw")
             .replace("@%brw", "@%%brw");
-        assert_eq!(rewritten(text, Constraints::Nvidia).as_deref(), Some(escaped.as_str()));
+        assert_eq!(rewrite(text, Constraints::Nvidia).as_deref(), Some(escaped.as_str()));
         let elsewhere = escaped.replace("\"+l\"", "\"+r\"");
-        assert_eq!(rewritten(text, Constraints::AnyRegister).as_deref(), Some(elsewhere.as_str()));
+        assert_eq!(rewrite(text, Constraints::AnyRegister).as_deref(), Some(elsewhere.as_str()));
     }
 
     #[test]
@@ -416,7 +416,7 @@ mod tests {
             "R\"x(asm(\"a.b;\" : \"=l\"(x));)x\"",
             "\"unclosed \\",
         ] {
-            assert_eq!(rewritten(text, Constraints::AnyRegister), None, "{text}");
+            assert_eq!(rewrite(text, Constraints::AnyRegister), None, "{text}");
         }
     }
 }

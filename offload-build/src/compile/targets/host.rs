@@ -147,7 +147,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     if let Some(source) = sub_groups {
         modules.push(c_functions(session, cpu, "host functions of sub-groups", source)?);
     }
-    let shim = c_functions(session, cpu, "host shim", shim(session, &texts, has_warps))?;
+    let shim = c_functions(session, cpu, "host shim", shim(session, cpu, &texts, has_warps))?;
     modules.push(match cpu.system {
         System::Linux => shim,
         System::Windows => windows::with_one_convention(session, &shim)?,
@@ -211,9 +211,9 @@ pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 }
 
 /// What kernels with this IR need beside PoCL's library: most neither print nor assert.
-fn shim(session: &Session<'_>, texts: &[String], has_warps: bool) -> String {
+fn shim(session: &Session<'_>, cpu: &Cpu, texts: &[String], has_warps: bool) -> String {
     let mut shim = SHIM.to_string();
-    if session.env().cfg.os == "windows" {
+    if cpu.system == System::Windows {
         shim.insert_str(0, windows::MACRO);
     }
     if session.env().cfg.arch == "aarch64" {
@@ -339,7 +339,7 @@ fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Re
     match cpu.system {
         System::Linux => session.step(&cpu.ir_step(session, "host object", &args, module)?, check::elf),
         System::Windows => {
-            let module = windows::retargeted(session, module)?;
+            let module = windows::retarget(session, module)?;
             let target = cpu.codegen_target();
             // The later of two targets is used.
             let args = [&args[..], &[&target, "-fdata-sections"]].concat();

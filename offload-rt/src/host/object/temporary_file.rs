@@ -48,9 +48,9 @@ fn new_file(bytes: &[u8], ending: &str, mut options: OpenOptions) -> Result<(Fil
     let directory = std::env::temp_dir();
     // It fails on any existing file, also on a dangling symbolic link.
     options.write(true).create_new(true);
+    let process = std::process::id();
+    let hash = Hash128::digest(bytes);
     for number in 0..TRIES {
-        let process = std::process::id();
-        let hash = Hash128::digest(bytes);
         let path = directory.join(format!("{TEMPORARY_PREFIX}{process}-{hash}-{number}.{ending}"));
         match options.open(&path) {
             Ok(file) => return Ok((file, path)),

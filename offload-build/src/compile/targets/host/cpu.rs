@@ -8,6 +8,7 @@ use offload_workgroup::ir::declared_functions;
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::front_end::opencl_features;
+use crate::compile::front_end::reading::FrontEnd;
 use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::check;
 use crate::env::CargoEnv;
@@ -80,6 +81,30 @@ impl Cpu {
     /// The flags for what the kernels' code calls.
     pub(super) fn codegen_flags(&self) -> impl Iterator<Item = Arg> {
         texts([self.codegen_target()]).chain(texts(self.march.iter().copied()))
+    }
+
+    /// The object of freestanding C that kernels' code calls, with further `flags`.
+    pub(super) fn c_object(
+        &self,
+        session: &Session<'_>,
+        name: &'static str,
+        flags: &[&str],
+        source: &str,
+    ) -> Result<Blob> {
+        let language = ["-ffreestanding", "-x", "c", "-std=c11", "-O2"];
+        let output = ["-ffunction-sections", "-c", "-MD", "-MT", "out", "-MF"];
+        session.front_end(&FrontEnd {
+            name,
+            tool: &session.tools().llvm()?.clang,
+            args: self
+                .codegen_flags()
+                .chain(texts(flags.iter().copied()))
+                .chain(texts(language))
+                .chain(texts(output))
+                .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])
+                .collect(),
+            input: Some(source.to_string()),
+        })
     }
 
     /// The flag for what code is generated for.

@@ -3,8 +3,6 @@
 use super::cpu::Cpu;
 use crate::cache::Blob;
 use crate::compile::Session;
-use crate::compile::front_end::reading::FrontEnd;
-use crate::compile::steps::action::{Arg, texts};
 use crate::compile::steps::check;
 use crate::error::Result;
 
@@ -25,18 +23,5 @@ pub(super) fn functions(session: &Session<'_>, objects: &[Blob], cpu: &Cpu) -> R
     if !is_called {
         return Ok(None);
     }
-    let fixed = ["-fPIC", "-fvisibility=hidden", "-ffreestanding", "-x", "c", "-std=c11", "-O2"];
-    let output = ["-ffunction-sections", "-c", "-MD", "-MT", "out", "-MF"];
-    let made = session.front_end(&FrontEnd {
-        name: "host half",
-        tool: &session.tools().llvm()?.clang,
-        args: cpu
-            .codegen_flags()
-            .chain(texts(fixed))
-            .chain(texts(output))
-            .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])
-            .collect(),
-        input: Some(SOURCE.to_string()),
-    })?;
-    Ok(Some(made))
+    cpu.c_object(session, "host half", &["-fPIC", "-fvisibility=hidden"], SOURCE).map(Some)
 }

@@ -11,8 +11,7 @@ use super::half::CONVERSIONS;
 use crate::archive::{self, Member};
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
-use crate::compile::front_end::reading::FrontEnd;
-use crate::compile::steps::action::{Arg, texts, unresolved};
+use crate::compile::steps::action::unresolved;
 use crate::compile::steps::check;
 use crate::error::{Error, Result};
 use crate::ir;
@@ -43,8 +42,8 @@ const FORMAT: &str = "__stdio_common_vsprintf";
 /// The macro by which sources know that the calling convention is that of Windows.
 pub(super) const MACRO: &str = "#define __OFFLOAD_MS_ABI 1\n";
 
-/// `module`, of which code for Windows is generated.
-pub(super) fn retargeted(session: &Session<'_>, module: &Blob) -> Result<Blob> {
+/// `module` retargeted to Windows, for code generation.
+pub(super) fn retarget(session: &Session<'_>, module: &Blob) -> Result<Blob> {
     let key = KeyBuilder::new("host for Windows").part(&module.hash.0).finish();
     session.cache().get_or(key, || Ok(ir::for_windows(&module.read_text()?).into_bytes()))
 }
@@ -73,19 +72,7 @@ fn is_known(name: &str) -> bool {
 
 /// The object with what a C runtime would bring.
 pub(super) fn support(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
-    let fixed = ["-ffreestanding", "-fno-builtin", "-x", "c", "-std=c11", "-O2"];
-    let output = ["-ffunction-sections", "-c", "-MD", "-MT", "out", "-MF"];
-    session.front_end(&FrontEnd {
-        name: "host support for Windows",
-        tool: &session.tools().llvm()?.clang,
-        args: cpu
-            .codegen_flags()
-            .chain(texts(fixed))
-            .chain(texts(output))
-            .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])
-            .collect(),
-        input: Some(SUPPORT.to_string()),
-    })
+    cpu.c_object(session, "host support for Windows", &["-fno-builtin"], SUPPORT)
 }
 
 /// The import library of [`LIBRARY`].

@@ -39,7 +39,7 @@ static __OFFLOAD_FN unsigned long long __offload_grid() {
 #elif defined(__AMDGCN__)
 // clang has no built-in function for it.
 extern "C" __device__ unsigned long long __offload_dispatch_id() __asm__("llvm.amdgcn.dispatch.id");
-// The packet's address tells queues apart, the number what a place in the queue is used for again.
+// The packet's address is unique among queues, the dispatch number among reuses of a queue slot.
 static __OFFLOAD_FN unsigned long long __offload_grid() {
   return (unsigned long long)__builtin_amdgcn_dispatch_ptr() | __offload_dispatch_id() << 48;
 }
