@@ -5,6 +5,7 @@ mod crates;
 mod files;
 mod programs;
 mod results;
+mod speed;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,7 +40,14 @@ nvcc's PTX, and with the images that offload-rt selects, by a patch of candle-co
 stands alone: a machine with NVIDIA's driver runs `./run.sh candle` there, which compares the model's outputs with each
 other and with the CPU's, and prints passed tests, the programs' sizes and the times to the first result; candle.json has
 the figures. Stand-ins multiply matrices and make random numbers in place of cuBLAS and cuRAND. LIST is cubin:sm_90 where
-it is not given, and --run-here runs the script on this machine.";
+it is not given, and --run-here runs the script on this machine.
+
+candle speed [--folder DIR] [--run-here]  time the kernels of 12 files by nvcc and by clang on an NVIDIA GPU
+
+Each kernel of a file is launched from three images for sm_90, in turns: by nvcc -O3, by clang with NVIDIA's headers, and
+by clang with those of offload-build. The shapes are those of a model of seven billion parameters. The folder DIR stands
+alone: a machine with NVIDIA's driver runs `./run.sh` there, which prints for each kernel the median times, nvcc's over
+the others', and how far the results are apart, and writes every sample to speed.json.";
 
 const CRATE: &str = "candle-kernels";
 const VERSION: &str = "0.11.1";
@@ -69,6 +77,11 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         && first == "programs"
     {
         return programs::run(workspace, rest);
+    }
+    if let [first, rest @ ..] = args
+        && first == "speed"
+    {
+        return speed::run(workspace, rest);
     }
     let (target, names) = match args {
         [first, names @ ..] if first.contains(':') || first == "host" => (first.as_str(), names),
