@@ -30,7 +30,6 @@ pub(crate) use self::session::{Session, Shared};
 use self::targets::{amdgcn, host_library, llvm, nvptx, spirv};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::ir;
 use crate::module::{
     self, DeviceImage, LanguageFamily, LeftOutKernel, Library, MissingTarget, ModuleImages, Sources,
     TargetImages,
@@ -176,7 +175,7 @@ struct Compiled {
 }
 
 fn scanned(files: &[session::Scanned]) -> Vec<KernelInfo> {
-    files.iter().flat_map(|file| &file.kernels).map(ir::Kernel::record).collect()
+    files.iter().flat_map(|file| &file.kernels).map(offload_ir::Kernel::record).collect()
 }
 
 /// The kernels of all `images`, each once.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use offload_format::pack::{Missing, MissingKind, PackBuilder, newer_file};
 use offload_protocol::variable;
+use offload_signatures::Places;
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
@@ -19,7 +20,6 @@ use crate::packing::{Pack, Packer};
 use crate::progress::Progress;
 use crate::remote::Remote;
 use crate::request::KernelModule;
-use crate::signature::{self, Places};
 use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};
 use crate::tool::Context;
@@ -232,17 +232,17 @@ impl ModuleBuild<'_> {
             if recorded.is_empty() && vendored {
                 recorded = vendor::kernels(env, sources)?;
             }
-            let declared = signature::read_declared(&env.manifest_dir, sources);
+            let declared = sources.declared(&env.manifest_dir);
             declared.files.iter().for_each(|file| env.depends_on_source(&env.manifest_dir.join(file)));
-            known.push(signature::known(recorded, signature::declared(&declared)));
+            known.push(offload_signatures::known(recorded, offload_signatures::declared(&declared)));
             all_declared.push(declared);
         }
         // Kernels are at the same places in every variant.
         let (Some(sources), Some(declared)) = (self.variants.first(), all_declared.first()) else {
             return Ok(());
         };
-        let methods = signature::methods(&known);
-        let places = Places::new(sources, declared);
+        let methods = offload_signatures::methods(&known);
+        let places = Places::new(sources.only_file(), declared);
         let spec = &self.options.spec;
         Bindings { module: self.name, anchor, methods: &methods, spec, places: &places }.write(env)
     }

@@ -134,8 +134,6 @@ mod flow;
 #[cfg(feature = "compiler")]
 mod fs;
 #[cfg(feature = "compiler")]
-mod ir;
-#[cfg(feature = "compiler")]
 mod jobs;
 #[cfg(feature = "compiler")]
 mod library;
@@ -156,8 +154,6 @@ mod report;
 mod request;
 #[cfg(feature = "compiler")]
 mod settings;
-#[cfg(feature = "compiler")]
-mod signature;
 #[cfg(feature = "compiler")]
 mod syclbin;
 #[cfg(feature = "compiler")]

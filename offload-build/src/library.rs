@@ -20,7 +20,6 @@ use crate::fs;
 use crate::module::{Library, Origin, SourceFile, Sources};
 use crate::options::{Compiler, Link, OpenClStd, Options};
 use crate::request::KernelModule;
-use crate::signature;
 
 /// What a build script asks to export.
 #[derive(Clone, Copy, Debug)]
@@ -229,7 +228,7 @@ fn from_record(record: Record, path: &Path) -> Result<Library> {
 
 /// The sources and headers of the library, as far as no compiler is needed to know them.
 pub(crate) fn files(library: &Library) -> Vec<PathBuf> {
-    let read = signature::read_declared(library.root(), &library.sources).files;
+    let read = library.sources.declared(library.root()).files;
     read.iter().map(|file| library.root().join(file)).chain(library.headers.iter().cloned()).collect()
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Import, SpecConstant, Target, Variant};
+use offload_signatures::{Declared, Dialect};
 
 use crate::cache::Blob;
 use crate::error::{Error, Result};
@@ -122,6 +123,28 @@ impl Sources {
         self.origin.imports.iter().rev().for_each(|library| visit(library, &mut order));
         order.reverse();
         order
+    }
+
+    /// The declarations in the files and their headers, as far as no compiler is needed. Files are relative to `root`.
+    pub(crate) fn declared(&self, root: &Path) -> Declared {
+        let mut files = Vec::new();
+        for file in self.files.iter().filter(|file| file.language.is_source()) {
+            files.push(file.path.clone());
+        }
+        let mut flags = Vec::new();
+        for flag in self.flags.iter().chain(&self.import_flags()) {
+            flags.extend(flag.to_str().map(str::to_string));
+        }
+        let dialect = self.files.first().map_or(Dialect::OpenCl, |file| file.language.dialect());
+        offload_signatures::read(&offload_signatures::Sources { root, dialect, files, flags })
+    }
+
+    /// The file of a module that has one.
+    pub(crate) fn only_file(&self) -> Option<&Path> {
+        match self.files.as_slice() {
+            [only] => Some(&only.path),
+            _ => None,
+        }
     }
 
     /// Whether the host part of its files becomes part of the program.
@@ -295,6 +318,15 @@ impl Language {
     /// Whether it compiles for the GPUs of all vendors.
     pub(crate) fn is_portable(self) -> bool {
         self.family() == LanguageFamily::Portable
+    }
+
+    /// The form of kernel declarations; files without any are not read.
+    fn dialect(self) -> Dialect {
+        match self {
+            Language::C | Language::Cpp => Dialect::C,
+            Language::Cuda | Language::Hip => Dialect::Cuda,
+            _ => Dialect::OpenCl,
+        }
     }
 
     /// Whether files of it are text in which kernels are declared.

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use offload_format::Target;
 use offload_format::launchers::Token;
+use offload_ir::{HostPart, Interface};
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
@@ -23,7 +24,6 @@ use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::check;
 use crate::compile::targets::nvptx;
 use crate::error::{self, Error, Result};
-use crate::ir::{self, HostPart, Interface};
 use crate::module::{self, Language, LanguageFamily, LauncherObject, SourceFile, Sources};
 use crate::options::{Compiler, SpecForm};
 use crate::targets::WantedTarget;
@@ -90,13 +90,13 @@ fn object(session: &Session<'_>, file: &SourceFile, archs: &str) -> Result<Launc
     Ok(LauncherObject {
         object: codegen(session, &rewritten)?,
         symbols,
-        needs_cpp_library: ir::needs_cpp_library(&text),
+        needs_cpp_library: offload_ir::needs_cpp_library(&text),
     })
 }
 
 /// Refuses calls of functions that offload-rt has not.
 fn refuse_lacking(file: &SourceFile, module: &str) -> Result<()> {
-    let missing = ir::missing_runtime_functions(module);
+    let missing = offload_ir::missing_runtime_functions(module);
     if missing.is_empty() {
         return Ok(());
     }
@@ -117,7 +117,9 @@ fn rewritten(session: &Session<'_>, file: &SourceFile, module: &Blob) -> Result<
     let path = file.path.to_string_lossy();
     let part = HostPart { token: &token, file: session.sources.has_distinct_names().then_some(&*path) };
     let key = KeyBuilder::new("host part").part(&module.hash.0).part(format!("{part:?}").as_bytes());
-    session.cache().get_or(key.finish(), || Ok(ir::host_part(&module.read_text()?, &part).into_bytes()))
+    session
+        .cache()
+        .get_or(key.finish(), || Ok(offload_ir::host_part(&module.read_text()?, &part).into_bytes()))
 }
 
 fn codegen(session: &Session<'_>, module: &Blob) -> Result<Blob> {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Target;
+use offload_ir::{ForeignCode, ForeignConstruct, References};
 
 use crate::cache::Blob;
 use crate::compile::Session;
@@ -11,7 +12,6 @@ use crate::compile::advice::ptx;
 use crate::compile::session::Scan;
 use crate::compile::targets::{host, llvm};
 use crate::error::{Error, Result};
-use crate::ir::{self, ForeignCode, ForeignConstruct, References};
 use crate::module::{LanguageFamily, LeftOutKernel, family};
 use crate::options::TargetKind;
 use crate::targets::WantedTarget;
@@ -107,7 +107,7 @@ fn modules(session: &Session<'_>, scan: &Scan, target: &Target, lines: LineTable
 fn foreign(texts: &[String], is_nvidia: bool) -> Vec<(usize, ForeignCode)> {
     let mut all = Vec::new();
     for (number, text) in texts.iter().enumerate() {
-        let found = ir::foreign_code(text, |template| !is_nvidia && ptx::is_ptx(template));
+        let found = offload_ir::foreign_code(text, |template| !is_nvidia && ptx::is_ptx(template));
         all.extend(found.into_iter().map(|code| (number, code)));
     }
     all

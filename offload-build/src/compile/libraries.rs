@@ -1,16 +1,16 @@
 //! Checks of a device library by itself, and the reasons why it lacks a function that an importer calls.
 
 use offload_format::Target;
+use offload_ir::Interface;
+use offload_signatures::plain_name;
 
 use crate::compile::linking::imports;
 use crate::compile::session::Session;
 use crate::compile::targets::host;
 use crate::compile::targets::llvm;
 use crate::error::{Error, Result};
-use crate::ir::Interface;
 use crate::library;
 use crate::module::Library;
-use crate::signature::plain_name;
 
 /// Compiles the library of this session for `target`, as if a module called all of its functions.
 ///

@@ -7,12 +7,12 @@ use std::sync::Mutex;
 
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Aspects, Target};
+use offload_ir::Kernel;
 
 use crate::cache::{Blob, Cache, Key, Memo};
 use crate::compile::files::ReadyFiles;
 use crate::env::CargoEnv;
 use crate::error::Result;
-use crate::ir::{self, Kernel};
 use crate::module::{Library, SourceFile, Sources};
 use crate::options::Split;
 use crate::progress::Progress;
@@ -257,7 +257,7 @@ impl Scan {
     pub(super) fn aspects(&self) -> Result<BTreeMap<String, Aspects>> {
         let modules = self.files.iter().map(|file| &file.ir).chain(&self.libraries);
         let texts = modules.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
-        let mut aspects = ir::aspects(&texts.concat());
+        let mut aspects = offload_ir::aspects(&texts.concat());
         // A library may have kernels of its own.
         aspects.retain(|name, _| self.files.iter().flat_map(|file| &file.kernels).any(|it| it.name == *name));
         Ok(aspects)

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-use crate::signature;
-
 /// A kernel and the number of its argument.
 type Place = (String, usize);
 
@@ -42,7 +40,7 @@ pub(super) fn complete(mut kernels: Vec<&mut KernelInfo>) {
 }
 
 fn set_from_type(arg: &mut ArgInfo) {
-    let size = signature::type_size(&arg.base_type);
+    let size = offload_signatures::type_size(&arg.base_type);
     match arg.kind {
         ArgKind::Value => arg.size = arg.size.or(size),
         ArgKind::Global | ArgKind::Constant => arg.element_size = arg.element_size.or(size),

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use offload_format::SpecValue;
+use offload_signatures::{Bound, Generic, Method, NamedParameter, Places, Shape};
 
 use super::{Anchor, identifier};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;
-use crate::signature::{self, Bound, Generic, Method, NamedParameter, Places, Shape};
 
 /// What the Rust of a kernel module is made of.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Bindings<'_> {
         let mut fields = String::new();
         for (name, default) in self.spec {
             let about = format!("`{} {name}`; the default is {default}.", default.type_name());
-            let field = signature::identifier(name);
+            let field = offload_signatures::identifier(name);
             let rust = rust_type(*default);
             fields +=
                 &format!("        #[doc = {about:?}]\n        {field}[{name:?}]: {rust} = {default};\n");
@@ -160,30 +160,20 @@ fn bounded(Generic { name, bound }: Generic) -> String {
 mod tests {
     use std::path::Path;
 
-    use offload_format::Variant;
+    use offload_signatures::{Dialect, Sources};
 
     use super::*;
-    use crate::module::{SourceFile, Sources};
-    use crate::options::Options;
-    use crate::signature;
 
     /// The tests of offload-rt compile and run what is generated here.
     #[test]
     fn the_rust_for_every_kind_of_argument_is_the_recorded_one() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
-        let sources = Sources {
-            module: "typed".into(),
-            variant: Variant::default(),
-            files: vec![SourceFile::new(Path::new("typed.cl")).unwrap()],
-            flags: Vec::new(),
-            spec: Vec::new(),
-            options: Options::default(),
-            origin: Default::default(),
-        };
-        let declared = signature::read_declared(&data, &sources);
-        let methods = signature::methods(&[signature::declared(&declared)]);
+        let files = vec!["typed.cl".into()];
+        let sources = Sources { root: &data, dialect: Dialect::OpenCl, files, flags: Vec::new() };
+        let declared = offload_signatures::read(&sources);
+        let methods = offload_signatures::methods(&[offload_signatures::declared(&declared)]);
         let anchor = Anchor::Symbol("a".into());
-        let places = Places::new(&sources, &declared);
+        let places = Places::new(Some(Path::new("typed.cl")), &declared);
         let spec: [(&str, SpecValue); 4] =
             [("FAR", (-5i64).into()), ("TILE", 16.into()), ("scale", 1e-7f32.into()), ("type", false.into())];
         let spec = spec.map(|(name, default)| (name.to_string(), default)).into();

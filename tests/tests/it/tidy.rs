@@ -11,13 +11,14 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 const BYTES: [&str; 3] = ["offload-format", "offload-images", "offload-containers"];
 
 /// The crates without I/O, environment, processes and unsafe code.
-const PURE: [&str; 6] = [
+const PURE: [&str; 7] = [
     "offload-format",
     "offload-images",
     "offload-containers",
     "offload-packer",
     "offload-protocol",
     "offload-workgroup",
+    "offload-ir",
 ];
 
 fn root() -> PathBuf {
@@ -161,14 +162,18 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
 #[test]
 fn crates_depend_in_one_direction() {
     let bytes = &BYTES[..];
-    let allowed: [(&str, &[&str]); 12] = [
+    let compiler =
+        ["offload-packer", "offload-protocol", "offload-workgroup", "offload-ir", "offload-signatures"];
+    let allowed: [(&str, &[&str]); 14] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
         ("offload-packer", &["offload-format"]),
         ("offload-protocol", &["offload-format"]),
         ("offload-workgroup", &[]),
-        ("offload-build", &[bytes, &["offload-packer", "offload-protocol", "offload-workgroup"]].concat()),
+        ("offload-ir", &["offload-format", "offload-workgroup"]),
+        ("offload-signatures", &["offload-format"]),
+        ("offload-build", &[bytes, &compiler].concat()),
         ("offload-rt", &["offload-format"]),
         ("offload-sycl", &[bytes, &["offload-rt"]].concat()),
         ("offload-remote", &["offload-format", "offload-protocol"]),

@@ -10,7 +10,6 @@ use crate::compile::session::{Scan, Scanned, Session};
 use crate::compile::steps::action::written;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
-use crate::ir;
 
 /// Refuses what OpenCL C forbids, which clang does not look for.
 pub(crate) fn refuse_recursion(session: &Session<'_>, file: &Scanned) -> Result<()> {
@@ -18,7 +17,7 @@ pub(crate) fn refuse_recursion(session: &Session<'_>, file: &Scanned) -> Result<
         return Ok(());
     }
     let kernels: Vec<&str> = file.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-    let Some(cycle) = ir::recursion(&file.ir.read_text()?, &kernels) else { return Ok(()) };
+    let Some(cycle) = offload_ir::recursion(&file.ir.read_text()?, &kernels) else { return Ok(()) };
     let names: Vec<String> = cycle.iter().map(|name| format!("`{}`", name_of(name))).collect();
     let first = names.first().cloned().unwrap_or_default();
     let text = match names.get(1..).unwrap_or_default() {
@@ -188,7 +187,7 @@ fn gap(symbol: &str) -> Option<&'static Gap> {
 }
 
 fn name_of(symbol: &str) -> String {
-    let name = written(symbol.trim_start_matches(ir::BODY_PREFIX));
+    let name = written(symbol.trim_start_matches(offload_ir::BODY_PREFIX));
     name.split(' ').next().unwrap_or_default().to_string()
 }
 

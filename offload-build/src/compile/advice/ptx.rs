@@ -1,8 +1,9 @@
 //! Inline PTX in CUDA C++ and HIP C++ for other targets than NVIDIA's: clang refuses some of it by its constraints, and the
 //! assembler the rest without a place in the source.
 
+use offload_ir::{ForeignCode, ForeignConstruct};
+
 use crate::error::{Error, ErrorKind};
-use crate::ir::{ForeignCode, ForeignConstruct};
 
 const HINT: &str = "PTX is the assembly of NVIDIA's GPUs: guard it with `#ifdef __NVPTX__` and write C++ for other targets, or set `cuda-arch` to a value of `__CUDA_ARCH__` without it; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out, and `kernels.NAME.targets` does for one kernel";
 

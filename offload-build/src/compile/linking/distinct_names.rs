@@ -3,7 +3,6 @@
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
 use crate::error::Result;
-use crate::ir;
 use crate::module::{Language, SourceFile};
 
 /// `module`, whose kernels and variables have names that no other file of the module has.
@@ -15,6 +14,6 @@ pub(crate) fn with_distinct_names(session: &Session<'_>, file: &SourceFile, modu
     let key = KeyBuilder::new("distinct names").part(&module.hash.0).part(path.as_bytes()).finish();
     session.cache().get_or(key, || {
         let text = module.read_text()?;
-        Ok(ir::with_distinct_names(&text, &path).unwrap_or(text).into_bytes())
+        Ok(offload_ir::with_distinct_names(&text, &path).unwrap_or(text).into_bytes())
     })
 }

@@ -4,7 +4,6 @@ use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
 use crate::compile::session::Scanned;
 use crate::error::Result;
-use crate::ir;
 
 /// `module`, made of `file`, without the code that is none for its target.
 pub(crate) fn without_foreign_code(session: &Session<'_>, file: &Scanned, module: Blob) -> Result<Blob> {
@@ -13,5 +12,7 @@ pub(crate) fn without_foreign_code(session: &Session<'_>, file: &Scanned, module
     }
     let key = KeyBuilder::new("without foreign code").part(&module.hash.0);
     let key = key.part(format!("{:?}", file.foreign).as_bytes()).finish();
-    session.cache().get_or(key, || Ok(ir::without_bodies(&module.read_text()?, &file.foreign).into_bytes()))
+    session
+        .cache()
+        .get_or(key, || Ok(offload_ir::without_bodies(&module.read_text()?, &file.foreign).into_bytes()))
 }

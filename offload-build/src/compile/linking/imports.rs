@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use offload_format::Import;
+use offload_ir::Interface;
+use offload_signatures::plain_name;
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::session::Session;
@@ -10,10 +12,8 @@ use crate::compile::steps::action::{Arg, Step, texts, written};
 use crate::compile::steps::check;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::ir::{self, Interface};
 use crate::library;
 use crate::module::Library;
-use crate::signature::plain_name;
 
 /// A library as one module of IR, for the machine of who imports it.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ pub(crate) fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryI
         let words = library::words(library)?;
         // Inline functions of public headers are those of the importer as well.
         seen.extend(interface.inline.iter().copied().filter(|name| words.contains(&plain_name(name))));
-        Ok(ir::hide(&text, &seen).into_bytes())
+        Ok(offload_ir::hide(&text, &seen).into_bytes())
     })
 }
 

@@ -12,7 +12,6 @@ use crate::cache::{Blob, KeyBuilder};
 use crate::compile::session::{FrontEndResult, Session};
 use crate::error::Result;
 use crate::fs;
-use crate::ir;
 use crate::module::Language;
 
 /// The rules for inline functions of 1989.
@@ -70,7 +69,7 @@ fn defined(session: &Session<'_>, module: Blob, older: Option<Blob>) -> Result<B
     // Build scripts are not optimised: what they have read once they had better not read again.
     let changed = session.cache().get_or(key.finish(), || {
         let older = older.as_ref().map(Blob::read_text).transpose()?;
-        let text = ir::with_inline_definitions(&module.read_text()?, older.as_deref());
+        let text = offload_ir::with_inline_definitions(&module.read_text()?, older.as_deref());
         Ok(text.unwrap_or_default().into_bytes())
     })?;
     Ok(if changed.size == 0 { module } else { changed })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use offload_format::pack::{ArgKind, KernelInfo};
 use offload_format::{AmdArch, Target};
 use offload_images::{code_object as format, describe};
+use offload_ir::{Kernel, LocalArguments};
 
 use crate::cache::Blob;
 use crate::compile::Session;
@@ -19,7 +20,6 @@ use crate::compile::steps::check;
 use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, Vendor};
 use crate::compile::targets::processor;
 use crate::error::{Error, Result};
-use crate::ir::{Kernel, LocalArguments};
 use crate::module::{DeviceImage, Language};
 use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_AMD;

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use offload_format::pack::ArgKind;
+use offload_ir::{LocalArguments, Output, Prepared};
 use offload_workgroup::ir::declared_functions;
 
 use crate::cache::{Blob, KeyBuilder};
@@ -25,7 +26,6 @@ use crate::compile::steps::check;
 use crate::compile::targets::llvm_ir;
 use crate::compile::targets::processor;
 use crate::error::{self, Result};
-use crate::ir::{self, LocalArguments, Output, Prepared};
 use crate::module::{Language, Library, SourceFile};
 use crate::options::SpecForm;
 
@@ -161,8 +161,8 @@ impl Backend {
         session.cache().get_or(key.part(format!("{:?}", self.output).as_bytes()).finish(), || {
             let text = hidden.read_text()?;
             let output = match self.output {
-                DeviceOutput::Driver => ir::with_assertions(&text),
-                DeviceOutput::Runtime => ir::with_output(&text, Output::Library),
+                DeviceOutput::Driver => offload_ir::with_assertions(&text),
+                DeviceOutput::Runtime => offload_ir::with_output(&text, Output::Library),
             };
             Ok(output.unwrap_or(text).into_bytes())
         })
@@ -187,11 +187,11 @@ impl Backend {
         let linked_output = if session.sources.link_at_load() { Output::Linked } else { Output::Alone };
         let key = key.part(format!("{wanted:?} {:?} {linked_output:?}", self.output).as_bytes());
         session.cache().get_or(key.finish(), || {
-            let text = ir::prepare(&linked.read_text()?, &wanted);
-            let text = if constants { ir::in_global_memory(&text) } else { text };
+            let text = offload_ir::prepare(&linked.read_text()?, &wanted);
+            let text = if constants { offload_ir::in_global_memory(&text) } else { text };
             let output = match self.output {
-                DeviceOutput::Driver => ir::with_assertions(&text),
-                DeviceOutput::Runtime => ir::with_output(&text, linked_output),
+                DeviceOutput::Driver => offload_ir::with_assertions(&text),
+                DeviceOutput::Runtime => offload_ir::with_output(&text, linked_output),
             };
             Ok(output.unwrap_or(text).into_bytes())
         })
@@ -286,7 +286,7 @@ impl Backend {
             let key = KeyBuilder::new("kernels by convention").part(&done.output.hash.0).finish();
             let output = session
                 .cache()
-                .get_or(key, || Ok(ir::with_conventions(&done.output.read_text()?).into_bytes()))?;
+                .get_or(key, || Ok(offload_ir::with_conventions(&done.output.read_text()?).into_bytes()))?;
             return Ok(FrontEndResult { output, ..done });
         }
         Ok(done)
@@ -401,10 +401,10 @@ impl Backend {
         let content = module.read()?;
         // OpenCL C of ours is bitcode, and has none.
         let text = std::str::from_utf8(&content).unwrap_or_default();
-        if !ir::has_output(text) {
+        if !offload_ir::has_output(text) {
             return Ok(None);
         }
-        let has_kernels = ir::has_kernel_names(text);
+        let has_kernels = offload_ir::has_kernel_names(text);
         let library = (!has_kernels).then(|| "-DOFFLOAD_LIBRARY".to_string());
         let made = match self.output {
             DeviceOutput::Driver => self.own_bitcode(session, ASSERT_SOURCE, library.as_slice()),

@@ -18,6 +18,7 @@ mod wrapper;
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
+use offload_ir::Kernel;
 use offload_workgroup::ir::{declared_functions, functions_reaching};
 use offload_workgroup::{InterleaveGroups, ModulePart, Options, PartSize, Validity};
 
@@ -36,7 +37,6 @@ use crate::compile::targets::gpu::ToLink;
 use crate::compile::targets::nvptx;
 use crate::compile::targets::spirv;
 use crate::error::{self, Result};
-use crate::ir::{self, Kernel};
 use crate::module::{DeviceImage, SourceFile};
 
 const SHIM: &str = include_str!("../device/host_shim.c");
@@ -165,9 +165,9 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     names.extend(left.iter().map(|function| function.name.as_str()));
     let key =
         KeyBuilder::new("calls through pointers").part(&module.hash.0).part(format!("{names:?}").as_bytes());
-    let module = session
-        .cache()
-        .get_or(key.finish(), || Ok(ir::through_pointers(&module.read_text()?, &names).into_bytes()))?;
+    let module = session.cache().get_or(key.finish(), || {
+        Ok(offload_ir::through_pointers(&module.read_text()?, &names).into_bytes())
+    })?;
     Ok(ToLink { module, left })
 }
 

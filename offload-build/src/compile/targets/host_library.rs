@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use offload_format::pack::NewImage;
 use offload_format::{Aspects, HostLevel, Target};
+use offload_ir::Interface;
 use offload_workgroup::ir::declared_functions;
 
 use crate::cache::KeyBuilder;
@@ -13,7 +14,6 @@ use crate::compile::steps::action;
 use crate::compile::targets::host::{codegen, cpu, libraries, library_ir, shared_object, waits_in_library};
 use crate::compile::targets::host::{image_functions, sub_group_functions};
 use crate::error::{Error, Result};
-use crate::ir::{self, Interface};
 use crate::module::{DeviceImage, Library};
 
 pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) -> Result<DeviceImage> {
@@ -37,7 +37,7 @@ pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
 const VERSION: u32 = 2;
 
 fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
-    format!("{}\n@__offload_host_abi = constant i32 {VERSION}\n", ir::exporting(text, functions))
+    format!("{}\n@__offload_host_abi = constant i32 {VERSION}\n", offload_ir::exporting(text, functions))
 }
 
 /// What a work-item is knows the image of its kernel alone, which has the functions on images of OpenCL C too.

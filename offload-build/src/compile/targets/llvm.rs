@@ -20,7 +20,6 @@ use crate::compile::targets::opencl_c;
 use crate::compile::targets::ready;
 use crate::compile::targets::spirv;
 use crate::error::{self, Error, ErrorKind, Result};
-use crate::ir;
 use crate::module::{DeviceImage, Language, LanguageFamily, SourceFile};
 use crate::targets::WantedTarget;
 
@@ -167,11 +166,11 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
             .with_hint("paths given to `Build::file` are relative to the crate's Cargo.toml"));
     }
     let ir = backend.front_end(session, file)?;
-    let mut kernels = ir::kernels(&ir.read_text()?);
+    let mut kernels = offload_ir::kernels(&ir.read_text()?);
     if !kernels.is_empty()
         && let Some(typed) = backend.front_end_with_types(session, file)?
     {
-        ir::take_types(&mut kernels, &typed.read_text()?);
+        offload_ir::take_types(&mut kernels, &typed.read_text()?);
     }
     // A file of a module of several may hold helpers alone.
     if kernels.is_empty() && session.sources.files.len() == 1 {
@@ -256,6 +255,6 @@ fn read_ir(session: &Session<'_>, file: &SourceFile) -> Result<ReadIr> {
     let content = ir.read_text()?;
     let triple = content.lines().find_map(|line| line.strip_prefix("target triple = \"")?.strip_suffix('"'));
     let triple = triple.unwrap_or_default().to_string();
-    let kernels = ir::kernels(&content);
+    let kernels = offload_ir::kernels(&content);
     Ok(ReadIr { scanned: Scanned::new(file, ir, kernels), triple })
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use offload_format::pack::NewImage;
 use offload_format::{Aspects, PtxVersion, SmArch, Target};
+use offload_ir::{Interface, Kernel, LocalArguments};
 
 use crate::cache::Blob;
 use crate::compile::Session;
@@ -19,7 +20,6 @@ use crate::compile::session::Unit;
 use crate::compile::steps::check;
 use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use crate::error::{Error, Result};
-use crate::ir::{Interface, Kernel, LocalArguments};
 use crate::module::{DeviceImage, Language, Library};
 use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_NVIDIA;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use offload_format::{SpecUse, Target};
+use offload_signatures::plain_name;
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
@@ -14,11 +15,9 @@ use crate::compile::front_end::reading::FrontEnd;
 use crate::compile::session::{Scan, Unit};
 use crate::compile::steps::action::{Arg, texts};
 use crate::error::{Error, Result};
-use crate::ir;
 use crate::library;
 use crate::module::{DeviceImage, Library, Sources};
 use crate::options::spec;
-use crate::signature::plain_name;
 
 pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<DeviceImage> {
     let bytes = merged(session, unit.scan)?;
@@ -73,7 +72,7 @@ fn with_definitions(session: &Session<'_>, scan: &Scan, merged: Blob) -> Result<
     let key = scan.files.iter().fold(key, |key, file| key.part(&file.ir.hash.0)).finish();
     let changed = session.cache().get_or(key, || {
         for file in &scan.files {
-            if ir::has_inline_that_is_not_inlined(&file.ir.read_text()?) {
+            if offload_ir::has_inline_that_is_not_inlined(&file.ir.read_text()?) {
                 return Ok(without_noinline(&merged.read_text()?).into_bytes());
             }
         }
@@ -148,7 +147,7 @@ fn own_names(library: &Library, ir: &str) -> Result<BTreeMap<String, String>> {
     let words = library::words(library)?;
     let prefix = format!("{}_{}", library.package, library.name()).replace('-', "_");
     let mut names = BTreeMap::new();
-    for symbol in ir::symbols(ir) {
+    for symbol in offload_ir::symbols(ir) {
         let name = plain_name(symbol);
         let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         // What begins with two underscores is the compiler's.
@@ -229,7 +228,7 @@ fn check(session: &Session<'_>, unit: &Unit<'_>, raw: &Blob) -> Result<()> {
         args: args.chain(texts(["-w"])).chain(front_end::front_end_output()).chain(texts(["-"])).collect(),
         input: Some(raw.read_text()?),
     };
-    let found = ir::kernels(&session.front_end(&action)?.read_text()?);
+    let found = offload_ir::kernels(&session.front_end(&action)?.read_text()?);
     match unit.kernels.iter().find(|kernel| !found.iter().any(|other| other.name == kernel.name)) {
         None => Ok(()),
         Some(kernel) => Err(Error::new(format!("kernel `{}` is missing", kernel.name))),

@@ -15,7 +15,7 @@ use crate::compile::remote::roots::RELATIVE_PATHS;
 use crate::compile::session::{FrontEndResult, Session};
 use crate::compile::steps::action::{Arg, texts};
 use crate::error::Result;
-use crate::{fs, ir};
+use crate::fs;
 
 /// What the names of macros and functions have in common that tell processors apart.
 const WORDS: [&str; 5] = ["gfx", "GFX", "amdgcn", "AMDGCN", "builtin_cpu"];
@@ -72,7 +72,7 @@ pub(crate) fn without(session: &Session<'_>, done: &FrontEndResult) -> Result<Op
     let key = KeyBuilder::new("without processor").part(&done.output.hash.0).finish();
     let text = match session.cache().get(key) {
         Some(known) => return Ok(Some(known)),
-        None => ir::without_processor(&done.output.read_text()?),
+        None => offload_ir::without_processor(&done.output.read_text()?),
     };
     text.map(|text| session.cache().put(key, text.as_bytes())).transpose()
 }
@@ -104,7 +104,7 @@ fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
 
 /// The probe's IR without the processor and the macros that name it.
 fn shown(text: &str) -> Option<String> {
-    ir::without_processor(text).map(|text| {
+    offload_ir::without_processor(text).map(|text| {
         text.lines()
             .filter(|line| !(line.contains("!DIMacro(") && mentions(line)))
             .collect::<Vec<_>>()

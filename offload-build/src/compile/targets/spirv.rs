@@ -6,6 +6,7 @@ use offload_format::pack::NewImage;
 use offload_format::section::READS_FAILURES_PREFIX;
 use offload_format::{Aspects, Limits, SpecConstant, SpecUse, SpirvVersion, Target};
 use offload_images::spirv::{self, Definition};
+use offload_ir::LocalArguments;
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
@@ -16,7 +17,6 @@ use crate::compile::steps::action::{expect_kernels, unresolved};
 use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::ir::{self, LocalArguments};
 use crate::module::{DeviceImage, Language, Library};
 use crate::options::SpecForm;
 use crate::tool::Invocation;
@@ -71,8 +71,11 @@ pub(crate) fn library(
     let module = backend(version).exporting(session, library)?;
     let bytes = generated(session, version, &module, |bytes| check(bytes, &[], &[]))?;
     let content = bytes.read()?;
-    let variable =
-        if ir::has_output(&module.read_text()?) { Aspects::GLOBAL_VARIABLES } else { Aspects::default() };
+    let variable = if offload_ir::has_output(&module.read_text()?) {
+        Aspects::GLOBAL_VARIABLES
+    } else {
+        Aspects::default()
+    };
     let mut record = NewImage::new(library.name(), Target::Spirv64(version));
     record.exports = spirv::Module::parse(&content, &Limits::default())?.exports().to_vec();
     record.format_version = Some(version.word());
@@ -221,7 +224,7 @@ fn invalid(error: Error, module: &[u8]) -> Error {
     let named = match &definition {
         Some(Definition::Variable(name)) => format!(", variable `{name}`"),
         Some(Definition::Function(name)) => {
-            format!(", function `{}`", name.strip_prefix(ir::BODY_PREFIX).unwrap_or(name))
+            format!(", function `{}`", name.strip_prefix(offload_ir::BODY_PREFIX).unwrap_or(name))
         }
         _ => String::new(),
     };

@@ -23,8 +23,12 @@ use self::target_dir::target_dir;
 
 /// Settings with less to compile and to link. Every cargo that builds a fixture needs them, or it rebuilds all
 /// dependencies.
-pub const LESS_TO_COMPILE: [(&str, &str); 2] =
-    [("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")];
+pub const LESS_TO_COMPILE: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"),
+    // Build scripts are half as large.
+    ("CARGO_PROFILE_DEV_BUILD_OVERRIDE_STRIP", "symbols"),
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+];
 
 const FAKE_TOOL: &str = env!("CARGO_BIN_EXE_fake-tool");
 

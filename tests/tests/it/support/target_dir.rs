@@ -59,12 +59,12 @@ fn numbered(number: usize) -> PathBuf {
 fn seed() {
     let project = Project::with_fake_tools("two-files");
     let seed = numbered(0);
-    for command in [["build", "--profile=dev"], ["build", "--profile=release"], ["check", "--profile=dev"]] {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(command).arg("--offline").current_dir(project.path(""));
-        let outcome = project.command_with(&seed, &mut cargo);
-        assert!(outcome.success, "{}", outcome.text);
-    }
+    // Each profile has a lock of its own.
+    std::thread::scope(|scope| {
+        scope.spawn(|| run(&project, &seed, &["build", "--profile=release"]));
+        run(&project, &seed, &["build", "--profile=dev"]);
+        run(&project, &seed, &["check", "--profile=dev"]);
+    });
     // `report --matrix` builds in a directory of its own.
     let of_matrix = seed.join("offload-matrix");
     if !of_matrix.exists() {
@@ -77,6 +77,13 @@ fn seed() {
             copy(&seed, &dir);
         }
     }
+}
+
+fn run(project: &Project, target_dir: &Path, command: &[&str]) {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(command).arg("--offline").current_dir(project.path(""));
+    let outcome = project.command_with(target_dir, &mut cargo);
+    assert!(outcome.success, "{}", outcome.text);
 }
 
 /// With the times of all files, by which cargo knows what is fresh.

@@ -93,6 +93,8 @@ fn every_link_leads_somewhere() {
         "offload-protocol",
         "offload-sycl",
         "offload-workgroup",
+        "offload-ir",
+        "offload-signatures",
     ]
     .into_iter()
     .chain(crates);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use offload_format::{HostLevel, Target};
+use offload_ir::WINDOWS_TRIPLE;
 use offload_workgroup::ir::declared_functions;
 
 use crate::cache::Blob;
@@ -13,7 +14,6 @@ use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::check;
 use crate::env::CargoEnv;
 use crate::error::Result;
-use crate::ir::WINDOWS_TRIPLE;
 use crate::toolchain::{Pocl, instruction_set};
 
 /// The system that an image is loaded on.

@@ -7,9 +7,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use offload_signatures::builtin_type;
 use offload_workgroup::ir::declared_functions;
-
-use crate::signature::builtin_type;
 
 /// Rounding: the nearest number, and the next one in the direction if that lies on the other side.
 const PROLOGUE: &str = "\

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use offload_ir::Kernel;
+
 use super::cpu::Cpu;
 use super::wrapper;
 use crate::cache::{Blob, KeyBuilder};
@@ -19,7 +21,6 @@ use crate::compile::session::Scanned;
 use crate::compile::steps::action::{Arg, texts};
 use crate::compile::targets::nvptx;
 use crate::error::Result;
-use crate::ir::{self, Kernel};
 use crate::module::{Language, SourceFile};
 use crate::options::SpecForm;
 
@@ -73,8 +74,8 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     session.cache().get_or(key.finish(), || {
         let mut text = made.read_text()?;
         if matches!(file.file.language, Language::Cuda | Language::Hip) {
-            text = ir::with_warp_synchronous_stores(&ir::with_shared_memory(&text));
-            text = ir::with_variables(&text);
+            text = offload_ir::with_warp_synchronous_stores(&offload_ir::with_shared_memory(&text));
+            text = offload_ir::with_variables(&text);
         }
         let text = offload_workgroup::merge_address_spaces(&text)?;
         let kernels: Vec<_> = file.kernels.iter().map(Kernel::for_work_groups).collect();

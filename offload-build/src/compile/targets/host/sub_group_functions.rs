@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use offload_signatures::builtin_type;
 use offload_workgroup::ir::declared_functions;
-
-use crate::signature::builtin_type;
 
 const CORE: &str = include_str!("../../device/host_sub_groups.c");
 

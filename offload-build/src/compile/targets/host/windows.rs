@@ -14,7 +14,6 @@ use crate::compile::Session;
 use crate::compile::steps::action::unresolved;
 use crate::compile::steps::check;
 use crate::error::{Error, Result};
-use crate::ir;
 
 const SUPPORT: &str = include_str!("../../device/host_windows.c");
 
@@ -45,13 +44,15 @@ pub(super) const MACRO: &str = "#define __OFFLOAD_MS_ABI 1\n";
 /// `module` retargeted to Windows, for code generation.
 pub(super) fn retarget(session: &Session<'_>, module: &Blob) -> Result<Blob> {
     let key = KeyBuilder::new("host for Windows").part(&module.hash.0).finish();
-    session.cache().get_or(key, || Ok(ir::for_windows(&module.read_text()?).into_bytes()))
+    session.cache().get_or(key, || Ok(offload_ir::for_windows(&module.read_text()?).into_bytes()))
 }
 
 /// `module`, in which functions with a variable number of arguments were compiled by the convention of Windows.
 pub(super) fn with_one_convention(session: &Session<'_>, module: &Blob) -> Result<Blob> {
     let key = KeyBuilder::new("host without conventions").part(&module.hash.0).finish();
-    session.cache().get_or(key, || Ok(ir::without_windows_convention(&module.read_text()?).into_bytes()))
+    session
+        .cache()
+        .get_or(key, || Ok(offload_ir::without_windows_convention(&module.read_text()?).into_bytes()))
 }
 
 /// Refuses objects that call what neither they nor the system have: lld's message would not say who should have it.

@@ -5,13 +5,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 use offload_format::pack::ArgKind;
+use offload_ir::{Kernel, KernelArg as Arg};
 use offload_workgroup::WORK_ITEM_PREFIX;
 
 use super::image_functions;
 use crate::compile::front_end::include_line;
 use crate::compile::session::Scanned;
 use crate::error::{Error, Result};
-use crate::ir::{Kernel, KernelArg as Arg};
 
 /// Corrections of PoCL's functions of angles.
 const ANGLES: &str = include_str!("../../device/host_angles.cl");
