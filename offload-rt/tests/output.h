@@ -3,6 +3,8 @@ static unsigned global_id;
 #define GLOBAL
 #define CONSTANT
 #define SHARED
+/* A work-item that has failed goes on. */
+#define NORETURN
 #define FENCE() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define LEAVE() (void)0
 #define ALIGNMENT(size) (size)

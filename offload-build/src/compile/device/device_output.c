@@ -18,13 +18,18 @@ struct ring {
 #define GLOBAL __attribute__((address_space(1)))
 #define CONSTANT __attribute__((address_space(4)))
 #define SHARED __attribute__((address_space(3)))
+#define NORETURN __attribute__((cold, noreturn))
 #endif
 
 enum { COMMITTED = 1u << 31, LONGEST = 1u << 20, PRINTED = 1, FAILED = 2 };
 
 #if defined(__NVPTX__)
 #define FENCE() __nvvm_membar_gl()
-#define LEAVE() __asm__ volatile("exit;")
+#define LEAVE() \
+  do { \
+    __asm__ volatile("exit;"); \
+    __builtin_unreachable(); \
+  } while (0)
 /* Where an argument of this size is in a list of arguments. */
 #define ALIGNMENT(size) (size)
 #define GROUP_ID(d) __nvvm_read_ptx_sreg_ctaid_##d()
@@ -66,9 +71,11 @@ static void put(struct message *m, u32 word) {
 
 /* `size` bytes, padded to words. */
 static void put_bytes(struct message *m, const char *bytes, u32 size) {
+#pragma nounroll
   for (u32 at = 0; at < size; at += 4) {
     u32 word = 0;
     if (m->content)
+#pragma nounroll
       for (u32 i = 0; i < 4 && at + i < size; ++i) word |= (u32)(unsigned char)bytes[at + i] << (8 * i);
     put(m, word);
   }
@@ -80,6 +87,7 @@ static void put_string(struct message *m, const char *text) {
     put(m, ~0u);
     return;
   }
+#pragma nounroll
   while (text[size] && size < LONGEST) ++size;
   put(m, size);
   put_bytes(m, text, size);
@@ -205,7 +213,7 @@ int vprintf(const char *format, __builtin_va_list args) {
 }
 
 struct assertion {
-  const char *condition, *file, *function;
+  const char *texts[4]; /* the kernel's name, the condition, the file, the function */
   u32 line;
 };
 
@@ -216,36 +224,41 @@ static void put_assertion(struct message *m, const struct assertion *a) {
   put(m, GROUP_ID(x) * GROUP_SIZE(x, 0) + LOCAL_ID(x));
   put(m, GROUP_ID(y) * GROUP_SIZE(y, 1) + LOCAL_ID(y));
   put(m, GROUP_ID(z) * GROUP_SIZE(z, 2) + LOCAL_ID(z));
-  put_string(m, KERNEL_NAME);
-  put_string(m, a->condition);
-  put_string(m, a->file);
-  put_string(m, a->function);
+#pragma nounroll
+  for (u32 i = 0; i < 4; ++i) put_string(m, a->texts[i]);
 }
 
-/* The work-item ends here; the launch has failed, whether there is room for the message or not. */
-static __attribute__((noinline)) void fail(struct assertion a) {
+/* The work-item ends here; the launch has failed, whether there is room for the message or not. ptxas copies the code into
+ * each kernel and gives the kernel as many registers as it needs: no loop is unrolled, and since it does not return, the
+ * caller keeps nothing for afterwards. */
+static NORETURN __attribute__((noinline)) void fail(struct assertion a) {
   struct ring GLOBAL *ring = __offload_output;
   if (ring) {
     struct message m = {0};
-    put_assertion(&m, &a);
-    if (take(ring, &m)) {
+#pragma nounroll
+    for (;;) {
       put_assertion(&m, &a);
-      commit(&m);
+      if (m.content) {
+        commit(&m);
+        break;
+      }
+      if (!take(ring, &m)) break;
     }
     __scoped_atomic_fetch_add(&ring->failed, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
   }
   LEAVE();
 }
 
-#define ASSERT(name, space)                                                                                      \
-  void name(const char space *condition, const char space *file, u32 line, const char space *function) {        \
-    fail((struct assertion){(const char *)condition, (const char *)file, (const char *)function, line});         \
+#define ASSERT(name, space)                                                                                        \
+  NORETURN void name(const char space *condition, const char space *file, u32 line, const char space *function) {  \
+    const char *kernel = KERNEL_NAME;                                                                              \
+    fail((struct assertion){{kernel, (const char *)condition, (const char *)file, (const char *)function}, line}); \
   }
 ASSERT(__assert_fail, )
 ASSERT(__offload_assert_fail_1, GLOBAL)
 ASSERT(__offload_assert_fail_4, CONSTANT)
 
 /* CUDA's own. */
-void __assertfail(const char *condition, const char *file, u32 line, const char *function, u64 character) {
+NORETURN void __assertfail(const char *condition, const char *file, u32 line, const char *function, u64 character) {
   __assert_fail(condition, file, line, function);
 }
