@@ -135,8 +135,12 @@ __OFFLOAD_HD __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 v) { return __nv_bf
 #define __OFFLOAD_NAN CUDART_NAN_BF16
 #define __OFFLOAD_ZERO CUDART_ZERO_BF16
 #define __OFFLOAD_ONE CUDART_ONE_BF16
-// Below sm_90 a product and a sum are two instructions, each of which rounds.
+// Below sm_90 a product and a sum are two instructions, each of which rounds; from there on ptxas fuses those of nvcc.
+#if defined(__NVPTX__) && __CUDA_ARCH__ >= 900
+#define __OFFLOAD_CONTRACT "clang fp contract(fast)"
+#else
 #define __OFFLOAD_CONTRACT "clang fp contract(off)"
+#endif
 #ifdef __CUDA_NO_BFLOAT16_OPERATORS__
 #define __OFFLOAD_HAS_OPERATORS 0
 #else

@@ -13,9 +13,45 @@ typedef enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpr
 
 #define __OFFLOAD_HD static __host__ __device__ __forceinline__
 
+// Two numbers at a time, with the same results as below, which stay for sm_89: PTX has the instructions there in a later
+// version than that of `nvptx:sm_89`.
+// https://docs.nvidia.com/cuda/parallel-thread-execution/#data-movement-and-conversion-instructions-cvt
+#if defined(__NVPTX__) && __CUDA_ARCH__ >= 900
+#define __OFFLOAD_FP8_INSTRUCTIONS
+__OFFLOAD_HD __nv_fp8x2_storage_t __offload_floats_to_fp8(float low, float high, __nv_fp8_interpretation_t format) {
+  __nv_fp8x2_storage_t pair;
+  if (format == __NV_E4M3)
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+__OFFLOAD_HD __nv_fp8x2_storage_t __offload_halves_to_fp8(__half2_raw v, __nv_fp8_interpretation_t format) {
+  unsigned int halves = __builtin_bit_cast(unsigned int, v);
+  __nv_fp8x2_storage_t pair;
+  if (format == __NV_E4M3)
+    asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(pair) : "r"(halves));
+  else
+    asm("cvt.rn.satfinite.e5m2x2.f16x2 %0, %1;" : "=h"(pair) : "r"(halves));
+  return pair;
+}
+__OFFLOAD_HD __half2_raw __offload_fp8_to_halves(__nv_fp8x2_storage_t v, __nv_fp8_interpretation_t format) {
+  unsigned int halves;
+  if (format == __NV_E4M3)
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(v));
+  else
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(v));
+  return __builtin_bit_cast(__half2_raw, halves);
+}
+#endif
+
 // To the nearest, or to even. The sign of NaN is lost.
 __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_float_to_fp8(float v, __nv_saturation_t saturate,
                                                       __nv_fp8_interpretation_t format) {
+#ifdef __OFFLOAD_FP8_INSTRUCTIONS
+  if (saturate == __NV_SATFINITE)
+    return (__nv_fp8_storage_t)__offload_floats_to_fp8(v, 0.0f, format);
+#endif
   bool is_e4m3 = format == __NV_E4M3;
   unsigned int bits = __builtin_bit_cast(unsigned int, v);
   unsigned int sign = bits >> 24 & 0x80;
@@ -53,6 +89,10 @@ __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_double_to_fp8(double v, __nv_saturation
 }
 __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_halfraw_to_fp8(__half_raw v, __nv_saturation_t saturate,
                                                         __nv_fp8_interpretation_t format) {
+#ifdef __OFFLOAD_FP8_INSTRUCTIONS
+  if (saturate == __NV_SATFINITE)
+    return (__nv_fp8_storage_t)__offload_halves_to_fp8({v.x, 0}, format);
+#endif
   return __nv_cvt_float_to_fp8(__half2float(__half(v)), saturate, format);
 }
 __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw v, __nv_saturation_t saturate,
@@ -61,15 +101,26 @@ __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw v,
 }
 __OFFLOAD_HD __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 v, __nv_saturation_t saturate,
                                                            __nv_fp8_interpretation_t format) {
+#ifdef __OFFLOAD_FP8_INSTRUCTIONS
+  if (saturate == __NV_SATFINITE)
+    return __offload_floats_to_fp8(v.x, v.y, format);
+#endif
   unsigned int low = __nv_cvt_float_to_fp8(v.x, saturate, format);
   return (__nv_fp8x2_storage_t)(low | (unsigned int)__nv_cvt_float_to_fp8(v.y, saturate, format) << 8);
 }
 __OFFLOAD_HD __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw v, __nv_saturation_t saturate,
                                                              __nv_fp8_interpretation_t format) {
+#ifdef __OFFLOAD_FP8_INSTRUCTIONS
+  if (saturate == __NV_SATFINITE)
+    return __offload_halves_to_fp8(v, format);
+#endif
   return __nv_cvt_float2_to_fp8x2(__half22float2(__half2(v)), saturate, format);
 }
 // Exact: half has more digits and exponents than both.
 __OFFLOAD_HD __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_interpretation_t format) {
+#ifdef __OFFLOAD_FP8_INSTRUCTIONS
+  return {__offload_fp8_to_halves(v, format).x};
+#else
   if (format == __NV_E5M2)
     return {(unsigned short)((v & 0x7f) > 0x7c ? 0x7fff : v << 8)};
   if ((v & 0x7f) == 0x7f)
@@ -77,10 +128,15 @@ __OFFLOAD_HD __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_i
   // The exponent's bias is 8 less.
   __half size = __hmul(__ushort_as_half((unsigned short)((v & 0x7f) << 7)), __half(256.0f));
   return {(unsigned short)(__half_as_ushort(size) | (v & 0x80) << 8)};
+#endif
 }
 __OFFLOAD_HD __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v, __nv_fp8_interpretation_t format) {
+#ifdef __OFFLOAD_FP8_INSTRUCTIONS
+  return __offload_fp8_to_halves(v, format);
+#else
   return {__nv_cvt_fp8_to_halfraw((__nv_fp8_storage_t)v, format).x,
           __nv_cvt_fp8_to_halfraw((__nv_fp8_storage_t)(v >> 8), format).x};
+#endif
 }
 
 #define __OFFLOAD_FP8(NAME, FORMAT) \
@@ -118,7 +174,8 @@ typedef unsigned int __nv_fp8x4_storage_t;
     __nv_fp8x2_##NAME() = default; \
     __host__ __device__ explicit __nv_fp8x2_##NAME(float2 v) \
         : __x(__nv_cvt_float2_to_fp8x2(v, __NV_SATFINITE, FORMAT)) {} \
-    __host__ __device__ explicit __nv_fp8x2_##NAME(__half2 v) : __nv_fp8x2_##NAME(__half22float2(v)) {} \
+    __host__ __device__ explicit __nv_fp8x2_##NAME(__half2 v) \
+        : __x(__nv_cvt_halfraw2_to_fp8x2(v, __NV_SATFINITE, FORMAT)) {} \
     __host__ __device__ explicit __nv_fp8x2_##NAME(__nv_bfloat162 v) : __nv_fp8x2_##NAME(__bfloat1622float2(v)) {} \
     __host__ __device__ explicit operator __half2() const { return __half2(__nv_cvt_fp8x2_to_halfraw2(__x, FORMAT)); } \
     __host__ __device__ explicit operator float2() const { return __half22float2((__half2)*this); } \
