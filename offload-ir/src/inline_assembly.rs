@@ -22,13 +22,18 @@ impl<'m> AsmCalls<'m> {
 
     /// The text for an assembler that `line` calls, without escapes.
     pub fn template(&self, line: &str) -> Option<String> {
-        template(line).map(unescaped)
+        template_text(line)
     }
 
     /// Where `line` stands in the source, if the module has line tables.
     pub fn place(&self, line: &str) -> Option<Place> {
         place(line, &self.nodes)
     }
+}
+
+/// The text for an assembler that `line` calls, without escapes.
+pub(crate) fn template_text(line: &str) -> Option<String> {
+    template(line).map(unescaped)
 }
 
 /// The text of a call in `line`, which stands behind `asm` and its properties.

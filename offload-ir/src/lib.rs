@@ -33,6 +33,7 @@ mod inline_assembly;
 mod interface;
 mod kernel;
 mod kernels;
+mod movable_assembly;
 mod output;
 mod pointers;
 mod prepare;
@@ -40,6 +41,7 @@ mod recursion;
 mod rewrite;
 mod shared_memory;
 mod variables;
+mod vector_copies;
 mod warp_synchronous;
 mod windows;
 
@@ -66,6 +68,11 @@ pub use self::shared_memory::with_shared_memory;
 pub use self::variables::with_variables;
 pub use self::warp_synchronous::with_warp_synchronous_stores;
 pub use self::windows::{TRIPLE as WINDOWS_TRIPLE, for_windows, without_windows_convention};
+
+/// `module` as LLVM's passes need it for PTX.
+pub fn for_ptx(module: &str) -> String {
+    movable_assembly::with_movable_assembly(&vector_copies::with_vector_copies(module))
+}
 
 /// Whether a `define` line is of a kernel, on any GPU.
 fn is_kernel(line: &str) -> bool {

@@ -33,6 +33,91 @@ fn cuda_files_compile_without_a_toolkit() {
     assert!(project.run(&[]).starts_with("nvptx:sm_75 "));
 }
 
+/// PTX of the kernels that `source` defines.
+fn ptx(project: &mut Project, source: &str) -> String {
+    project.write("kernels/dot.cu", source);
+    let build = "offload_build::Build::new().file(\"kernels/dot.cu\").compile(\"cuda\")";
+    project.write("build.rs", &format!("fn main() {{\n    {build};\n}}\n"));
+    project.run(&[]);
+    let program = project.program();
+    let extracted = project.path("extracted");
+    let arguments = ["extract", program.to_str().unwrap(), "-o", extracted.to_str().unwrap()];
+    assert!(project.offload(&arguments).success);
+    let files = fs::read_dir(&extracted).unwrap().map(|entry| entry.unwrap().path());
+    files.filter_map(|file| fs::read_to_string(file).ok()).collect()
+}
+
+/// The kernel `name` of PTX.
+fn kernel<'p>(ptx: &'p str, name: &str) -> &'p str {
+    let kernel = ptx.split(&format!(".entry {name}(")).nth(1).unwrap();
+    kernel.split(".entry ").next().unwrap()
+}
+
+/// LLVM's passes leave variables in local memory that are copied by 16 bytes.
+#[test]
+fn vectors_that_are_copied_are_in_registers() {
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
+    let ptx = ptx(&mut project, include_str!("../../fixtures/gpu/kernels/matmul.cu"));
+    let kernel = kernel(&ptx, "matmul");
+    assert!(!kernel.contains(".local"), "{kernel}");
+    assert!(kernel.contains("ld.global.nc.v4.") || kernel.contains("ld.global.v4."), "{kernel}");
+}
+
+/// A thread keeps nothing for after an assertion that fails.
+#[test]
+fn a_failed_assertion_ends_its_thread() {
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
+    let source = "#include <cassert>\n\
+        extern \"C\" __global__ void checked(const int *i, float *x) { assert(i[threadIdx.x] < 8); x[i[threadIdx.x]] = 1; }\n";
+    let ptx = ptx(&mut project, source);
+    let kernel = kernel(&ptx, "checked");
+    let (_, after) = kernel.split_once("call.uni").unwrap();
+    let next = after.split_once("\tcall.uni").map_or(after, |(next, _)| next);
+    assert!(next.find("exit;").unwrap() < next.find("ret;").unwrap_or(usize::MAX), "{kernel}");
+}
+
+/// As nvcc's are: four loads in flight, and others in the rest of the loop.
+#[test]
+fn loops_with_a_step_of_the_launch_are_unrolled() {
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
+    let definition = |name: &str, sum: &str| {
+        format!(
+            "extern \"C\" __global__ void {name}(const unsigned short *x, unsigned short *out, int n) {{\n\
+               unsigned short sum = 0;\n\
+               int step = blockDim.x;\n\
+               for (int i = threadIdx.x; i < n; i += step) {sum}\n\
+               out[threadIdx.x] = sum;\n}}\n"
+        )
+    };
+    let assembly = "asm(\"{ add.f16 %0, %0, %1; }\" : \"+h\"(sum) : \"h\"(x[i]));";
+    let source = definition("summed", "sum += x[i];") + &definition("summed_by_assembly", assembly);
+    let source = source + &definition("summed_as_written", &assembly.replace("asm(", "asm volatile("));
+    let ptx = ptx(&mut project, &source);
+    let loads = |name: &str| kernel(&ptx, name).matches("ld.global").count();
+    assert!(loads("summed") > 4 && loads("summed_by_assembly") > 4, "{ptx}");
+    // It may depend on which threads execute it together.
+    assert_eq!(loads("summed_as_written"), 1);
+}
+
+/// PTX of sm_89 has them in a version that its first drivers do not know.
+#[test]
+fn numbers_of_8_bits_are_converted_by_instructions() {
+    let source = "#include <cuda_fp8.h>\n\
+        extern \"C\" __global__ void halved(__nv_fp8_e4m3 *x) {\n\
+          x[threadIdx.x] = __nv_fp8_e4m3((float)x[threadIdx.x] * 0.5f);\n}\n";
+    for (target, has_instructions) in [("nvptx:sm_89", false), ("nvptx:sm_90", true)] {
+        let mut project = Project::new("cuda");
+        project.set("OFFLOAD_TARGETS", target);
+        let ptx = ptx(&mut project, source);
+        for instruction in ["cvt.rn.f16x2.e4m3x2 ", "cvt.rn.satfinite.e4m3x2.f32 "] {
+            assert_eq!(ptx.contains(instruction), has_instructions, "{target}: {ptx}");
+        }
+    }
+}
+
 /// PTX has the device's scope where an operation names none, and LLVM names none but for compare-and-swap.
 #[test]
 fn atomic_functions_of_the_system_have_its_scope() {
@@ -51,18 +136,8 @@ fn atomic_functions_of_the_system_have_its_scope() {
     source.push_str(
         "  i[1] += atomicExch_system(i, 7) + atomicCAS_system(i, 8, 9);\n  atomicAdd_system(d, 1.0);\n}\n",
     );
-    project.write("kernels/dot.cu", &source);
-    let build = "offload_build::Build::new().file(\"kernels/dot.cu\").compile(\"cuda\")";
-    project.write("build.rs", &format!("fn main() {{\n    {build};\n}}\n"));
-    project.run(&[]);
-    let program = project.program();
-    let extracted = project.path("extracted");
-    let arguments = ["extract", program.to_str().unwrap(), "-o", extracted.to_str().unwrap()];
-    assert!(project.offload(&arguments).success);
-    let files = fs::read_dir(&extracted).unwrap().map(|entry| entry.unwrap().path());
-    let ptx: Vec<String> = files.filter_map(|file| fs::read_to_string(file).ok()).collect();
-    let ptx = ptx.iter().find(|text| text.contains(".entry system_wide(")).unwrap();
-    let kernel = ptx.split(".entry system_wide(").nth(1).unwrap().split(".entry ").next().unwrap();
+    let ptx = ptx(&mut project, &source);
+    let kernel = kernel(&ptx, "system_wide");
     let atomics: Vec<&str> = kernel.lines().filter(|line| line.trim_start().starts_with("atom.")).collect();
     assert_eq!(atomics.len(), 2 * operations.len() + 3, "{kernel}");
     assert!(atomics.iter().all(|line| line.contains(".sys.")), "{atomics:?}");

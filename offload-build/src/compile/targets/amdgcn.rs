@@ -177,6 +177,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         local_arguments: LocalArguments::Offsets,
         constant_arguments: ConstantArguments::Kept,
         output: DeviceOutput::Runtime,
+        is_ptx: false,
         attributes: limits,
     })
 }

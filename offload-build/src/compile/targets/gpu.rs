@@ -73,6 +73,8 @@ pub(crate) struct Backend {
     pub(crate) local_arguments: LocalArguments,
     pub(crate) constant_arguments: ConstantArguments,
     pub(crate) output: DeviceOutput,
+    /// Whether copies of vectors become loads and stores and inline arithmetic is movable, as LLVM's passes need it for PTX.
+    pub(crate) is_ptx: bool,
     /// Function attributes by kernel.
     pub(crate) attributes: BTreeMap<String, String>,
 }
@@ -184,11 +186,13 @@ impl Backend {
         let constants = self.constant_arguments == ConstantArguments::Global && has_constant_argument(unit);
         let name = if constants { "prepared, constants in global memory" } else { "prepared" };
         let key = KeyBuilder::new(name).part(&linked.hash.0);
+        let key = if self.is_ptx { key.part(b"for PTX") } else { key };
         let linked_output = if session.sources.link_at_load() { Output::Linked } else { Output::Alone };
         let key = key.part(format!("{wanted:?} {:?} {linked_output:?}", self.output).as_bytes());
         session.cache().get_or(key.finish(), || {
             let text = offload_ir::prepare(&linked.read_text()?, &wanted);
             let text = if constants { offload_ir::in_global_memory(&text) } else { text };
+            let text = if self.is_ptx { offload_ir::for_ptx(&text) } else { text };
             let output = match self.output {
                 DeviceOutput::Driver => offload_ir::with_assertions(&text),
                 DeviceOutput::Runtime => offload_ir::with_output(&text, linked_output),

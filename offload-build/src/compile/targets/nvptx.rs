@@ -145,7 +145,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         cuda_sdk: wants_sdk(session)
             .then(|| toolkit::with_headers(session, cuda(sm, version)))
             .transpose()?,
-        machine: [machine(sm, version), square_roots(session)?].concat(),
+        machine: [machine(sm, version), square_roots(session)?, loops()].concat(),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
             flags: Vec::new(),
@@ -156,6 +156,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         local_arguments: LocalArguments::Offsets,
         constant_arguments: ConstantArguments::Global,
         output: DeviceOutput::Runtime,
+        is_ptx: true,
         attributes: limits,
     })
 }
@@ -225,6 +226,26 @@ fn square_roots(session: &Session<'_>) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     Ok(["-mllvm", "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"].map(str::to_string).into())
+}
+
+/// What LLVM's passes make of loops, as nvcc's do.
+///
+/// Loop strength reduction adds induction variables, which ptxas makes itself where they pay. It counts them as one
+/// register each; they are of 64 bits, and a kernel of more than 32 registers has half as many threads of blocks of 1,024.
+///
+/// A loop with a step that is not constant (`i += blockDim.x`) has a trip count that costs a division. Unrolled, it has
+/// several loads in flight. LLVM's budget for trip counts is below a division, and its threshold for such loops,
+/// a quarter of that for others, is below four times a call of `expf`.
+fn loops() -> Vec<String> {
+    [
+        "-disable-lsr",
+        "-scev-cheap-expansion-budget=16",
+        "-unroll-max-count=4",
+        "-unroll-partial-threshold=150",
+    ]
+    .into_iter()
+    .flat_map(|flag| ["-mllvm".to_string(), flag.to_string()])
+    .collect()
 }
 
 /// Whether the module or a library that it imports includes headers of the toolkit.

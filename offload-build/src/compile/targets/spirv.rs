@@ -153,6 +153,7 @@ pub(crate) fn backend(version: SpirvVersion) -> Backend {
         local_arguments: LocalArguments::Kept,
         constant_arguments: ConstantArguments::Kept,
         output: DeviceOutput::Driver,
+        is_ptx: false,
         attributes: Default::default(),
     }
 }
