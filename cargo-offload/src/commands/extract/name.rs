@@ -102,6 +102,7 @@ fn ending(image: &ImageRecord) -> &'static str {
 fn codec_ending(codec: &str) -> &'static str {
     match codec {
         "raw" => "raw",
+        "zstd-chunks" => "frame",
         codec if codec.starts_with("zstd") => "zst",
         codec if codec.starts_with("lzma") => "lzma",
         _ => "frame",
