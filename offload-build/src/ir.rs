@@ -18,11 +18,11 @@ mod output;
 mod pointers;
 mod prepare;
 mod recursion;
+mod retarget;
 mod rewrite;
 mod shared_memory;
 mod variables;
 mod warp_synchronous;
-mod windows;
 
 use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
@@ -38,6 +38,7 @@ pub(crate) use output::{Output, has_kernel_names, has_output, with_assertions, w
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{BODY_PREFIX, LocalArguments, Prepared, prepare};
 pub(crate) use recursion::recursion;
+pub(crate) use retarget::{CodeTarget, retarget, without_windows_convention};
 pub(crate) use rewrite::{
     has_inline_that_is_not_inlined, in_global_memory, with_conventions, with_inline_definitions,
     without_processor,
@@ -45,7 +46,6 @@ pub(crate) use rewrite::{
 pub(crate) use shared_memory::with_shared_memory;
 pub(crate) use variables::with_variables;
 pub(crate) use warp_synchronous::with_warp_synchronous_stores;
-pub(crate) use windows::{TRIPLE as WINDOWS_TRIPLE, for_windows, without_windows_convention};
 
 /// Whether a `define` line is of a kernel, on any GPU.
 fn is_kernel(line: &str) -> bool {

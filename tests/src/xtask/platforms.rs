@@ -4,6 +4,7 @@
 mod apt;
 mod changed;
 mod clangs;
+mod dylibs;
 mod emulator;
 mod folder;
 mod platform;
@@ -26,7 +27,8 @@ pub(crate) const HELP: &str = "platforms [--quick | --tests | --clang [RELEASE..
 For each target of rustc: whether the program builds, with or without a C compiler for the target, links and runs, the
 images that it decodes, and the devices on which its kernels give right results; and whether offload-build compiles for a
 system to build on. AArch64 runs in qemu-user, Windows in wine,
-WebAssembly in node; macOS and Windows with Microsoft's linker are checked, and not linked. rustup and apt install what
+WebAssembly in node; macOS and Windows with Microsoft's linker are checked, and not linked. The images of host for macOS are
+read by LLVM's tools. rustup and apt install what
 is missing; everything else is in the folder platforms of the target directory. --quick takes Windows, WebAssembly and AArch64
 alone, and checks macOS.
 Of the program for Windows all images but one kind are removed, and all are moved into a file and back, by `cargo offload`;
@@ -139,6 +141,10 @@ fn outcome(
         if emulator == Emulator::Wine && !quick {
             changed = changes(workspace, folder, platform, emulator)?;
         }
+    }
+    if platform.target.contains("apple") && !quick {
+        let changes = Changes::new(workspace, folder, Emulator::None)?;
+        changed = dylibs::check(workspace, folder, platform, &changes)?;
     }
     if platform.is_host {
         if !folder.check_build_helper(platform).status()?.success() {

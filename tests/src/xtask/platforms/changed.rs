@@ -83,14 +83,14 @@ impl<'a> Changes<'a> {
     }
 
     /// A path for a new file, where there is none.
-    fn with_name(&self, name: &str) -> Result<PathBuf> {
+    pub(super) fn with_name(&self, name: &str) -> Result<PathBuf> {
         let directory = self.workspace.shell.create_dir(self.folder.path("changed"))?;
         let path = directory.join(name);
         self.workspace.shell.remove_path(&path)?;
         Ok(path)
     }
 
-    fn offload(&self, words: &[&str], files: &[&Path]) -> Result<()> {
+    pub(super) fn offload(&self, words: &[&str], files: &[&Path]) -> Result<()> {
         let program = self.workspace.target_dir.join("debug/cargo-offload");
         let command = self.workspace.shell.cmd(program).arg("offload").args(words).args(files);
         Ok(command.ignore_stdout().quiet().run()?)

@@ -71,6 +71,7 @@ impl<'w> Folder<'w> {
             // Development builds store images as they are.
             .env("OFFLOAD_COMPRESSION", "balanced")
             .env("OFFLOAD_POCL_DIR_aarch64_unknown_linux_gnu", self.pocl())
+            .env("OFFLOAD_POCL_DIR_aarch64_apple_darwin", self.pocl())
             .env(AARCH64_LINKER[0], AARCH64_LINKER[1])
             .env("RUSTFLAGS", "-Dwarnings");
         if platform.c_compiler() == "none" {
