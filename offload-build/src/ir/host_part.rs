@@ -220,7 +220,8 @@ declare void @_Z8free_allPf(ptr)
                     declare void @_ZN6thrust14exclusive_scanIPfEEvT_()\ndeclare i32 @_Z15cudaMallocPitchIfE9cudaErrorPPT_()\n\
                     declare i32 @_ZN3cub12DeviceReduce3SumIJRPiEEE9cudaErrorPvRmDpOT_()\n";
         let missing: Vec<String> = missing_runtime_functions(more).into_iter().collect();
-        let expected = ["cub::DeviceReduce::Sum", "cudaGraphLaunch", "cudaMallocPitch", "thrust::exclusive_scan"];
+        let expected =
+            ["cub::DeviceReduce::Sum", "cudaGraphLaunch", "cudaMallocPitch", "thrust::exclusive_scan"];
         assert_eq!(missing, expected);
     }
 
