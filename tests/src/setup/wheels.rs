@@ -160,9 +160,9 @@ pub fn ensure_package(workspace: &Workspace, package: &str) -> Result<PathBuf> {
 /// The system that a wheel is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WheelSystem {
-    /// Linux on x86-64.
+    /// manylinux on x86-64.
     Linux,
-    /// Windows on x86-64.
+    /// `win_amd64`.
     Windows,
 }
 

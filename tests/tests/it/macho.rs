@@ -53,19 +53,23 @@ fn pack(seed: u8, size: usize) -> Vec<u8> {
     builder.finish().unwrap().with_frames(&frames).unwrap()
 }
 
+fn listed(bytes: &[u8]) -> String {
+    let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();
+    numbers.join(", ")
+}
+
 /// What rustc makes of the generated Rust of two crates.
 fn assembly(packs: &[Vec<u8>]) -> String {
     let mut text = String::from(".text\n.globl _main\n_main: ret\n.subsections_via_symbols\n");
     for (number, pack) in packs.iter().enumerate() {
         let id = Pack::parse(pack, &Pages::default()).unwrap().id().unwrap().0;
         let descriptor = Descriptor::new(pack.len() as u64, id, DESCRIPTOR_ADDRESS).encode();
-        let bytes = |range: &[u8]| range.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
         text += &format!(
             ".section __OFFLOAD,__packs\n.p2align 4\n_pack{number}: .incbin \"pack{number}\"\n\
              .section __DATA,__offload_tab\n.p2align 3\n_table{number}: .byte {}\n.quad _pack{number}\n.byte {}\n\
              .section __DATA,__offload,regular,no_dead_strip\n.p2align 3\n_slot{number}: .quad _table{number}\n",
-            bytes(&descriptor[..16]),
-            bytes(&descriptor[24..])
+            listed(&descriptor[..16]),
+            listed(&descriptor[24..])
         );
     }
     text

@@ -226,7 +226,7 @@ fn an_image_for_macos_is_a_dynamic_library_that_exports_its_kernels() {
         let pack = Pack::parse(&bytes, &pages).unwrap();
         let image = pack.images().next().unwrap().unwrap();
         let library = offload_format::codec::decode(&pack, &image).unwrap();
-        let file = MachOFile64::<Endianness>::parse(&*library).unwrap();
+        let file = MachOFile64::<Endianness>::parse(library.as_slice()).unwrap();
         let mut exports = Vec::new();
         for export in file.exports().unwrap() {
             let export = export.unwrap();
