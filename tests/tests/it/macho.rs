@@ -1,5 +1,5 @@
-//! Changes of the packs in programs for macOS, which lld has linked: for both processors, with both forms of relocations, with
-//! and without a signature. Nothing here runs them; LLVM's readers look at them.
+//! Changes of the packs in programs for macOS, linked by lld: for both processors, with both forms of relocations, with and
+//! without a signature. They are read by LLVM's tools, and run nowhere.
 
 use std::fs;
 use std::path::Path;
@@ -40,12 +40,23 @@ exports:
 ...
 ";
 
+/// A module of about so many bytes, of instructions that do nothing.
+fn spirv(size: usize) -> Vec<u8> {
+    let mut words = vec![0x0723_0203u32, 0x0001_0000, 0, 1, 0];
+    words.resize(size / 4, 0x0001_0000);
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+fn source(seed: u8, size: usize) -> Vec<u8> {
+    (0..size).map(|at| (at as u8).wrapping_mul(seed)).collect()
+}
+
 /// A pack with an image for each of two targets.
 fn pack(seed: u8, size: usize) -> Vec<u8> {
     let mut builder = PackBuilder::new("sample", "1.0.0");
     let mut frames = Vec::new();
-    for (target, size) in [("host", size), ("opencl-c", 700)] {
-        let content: Vec<u8> = (0..size).map(|at| (at as u8).wrapping_mul(seed)).collect();
+    for (target, size) in [("spirv64", size), ("opencl-c", 700)] {
+        let content = if target == "spirv64" { spirv(size) } else { source(seed, size) };
         let frame = codec::encode(&content, Codec::Raw, 19).unwrap();
         builder.image(NewImage::new("k", target.parse().unwrap()), frame.info()).unwrap();
         frames.push(frame);
@@ -141,7 +152,7 @@ fn programs_for_macos_are_pruned_and_repacked() {
     }
 }
 
-/// A signature of somebody cannot be made again.
+/// A signature with a certificate cannot be made again.
 #[test]
 fn signed_programs_for_macos_are_refused() {
     let dir = tempfile::tempdir().unwrap();

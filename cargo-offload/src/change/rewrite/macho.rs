@@ -165,7 +165,7 @@ fn offset_fields(command: &LoadCommand) -> &'static [u64] {
 
 fn signed(path: &Path) -> Error {
     Error::check(format!(
-        "`{}` is signed by somebody, and a changed program has no valid signature",
+        "`{}` is signed with a certificate, which is not valid for a changed program",
         path.display()
     ))
     .hint("change it before it is signed, or sign it ad hoc: `codesign --force --sign - FILE`")

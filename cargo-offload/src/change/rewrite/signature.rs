@@ -1,8 +1,8 @@
 //! The ad-hoc signature of a Mach-O file, which has hashes of its pages
 //! (<https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/kern/cs_blobs.h>).
 //!
-//! Linkers write one into programs for Apple's processors, and so does `codesign --sign -`. Nobody vouches for it, and it
-//! needs no key: it is made again for the changed file. Other signatures are refused.
+//! Linkers write one into programs for Apple's processors, and so does `codesign --sign -`. It has no certificate and needs
+//! no key: it is made again for the changed file. Other signatures are refused.
 
 use std::fs::File;
 use std::io;
@@ -68,8 +68,10 @@ pub(super) fn renew(old: &[u8], limit: u64) -> Option<NewSignature> {
     let mut hashes = None;
     let mut index = Vec::new();
     let count = number(old, 8)?;
-    let start = 12u64.checked_add(u64::from(count).checked_mul(8)?)?;
-    if number(old, 0)? != SIGNATURE || start > old.len() as u64 {
+    let end_of_index = 12u64.checked_add(u64::from(count).checked_mul(8)?)?;
+    // The first blob follows the index, aligned.
+    let start = u64::from(number(old, 16)?);
+    if number(old, 0)? != SIGNATURE || !(end_of_index..=old.len() as u64).contains(&start) {
         return None;
     }
     for entry in 0..u64::from(count) {
@@ -97,6 +99,7 @@ pub(super) fn renew(old: &[u8], limit: u64) -> Option<NewSignature> {
     bytes.extend(u32::try_from(size).ok()?.to_be_bytes());
     bytes.extend(count.to_be_bytes());
     bytes.extend(index);
+    bytes.resize(usize::try_from(start).ok()?, 0);
     bytes.extend(new);
     // Linkers align what follows.
     bytes.resize(bytes.len().next_multiple_of(16), 0);
