@@ -216,11 +216,21 @@ impl<'a> Tools<'a> {
         })
     }
 
-    /// As [`Tools::libclc`]; where there is no LLVM, the error tells how to get the library all the same: who installs
-    /// both need not ask twice.
-    fn libclc_alone(&self, of: &'static Libclc) -> Result<PathBuf> {
-        self.llvm().map_err(|error| error.with_hint(remedy::libclc(MIN_LLVM)))?;
-        self.libclc(of)
+    /// As [`Tools::libclc`], if LLVM of clang's release reads it; where there is no LLVM, the error has the way to get the
+    /// library all the same: who installs both need not ask twice.
+    fn readable_libclc(&self, of: &'static Libclc) -> Result<PathBuf> {
+        let llvm = self.llvm().map_err(|error| error.with_hint(remedy::libclc(MIN_LLVM)))?;
+        let library = self.libclc(of)?;
+        // The linker itself is missing, which has an error of its own.
+        let Ok(linker) = self.llvm_link() else { return Ok(library) };
+        let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
+        let args = vec![library.clone().into_os_string(), "-o".into(), nowhere.into()];
+        let directory = &self.context.env.out_dir;
+        let read = self.context.run(&Invocation { program: &linker.path, args, directory, input: None });
+        match read {
+            Ok(_) => Ok(library),
+            Err(error) => Err(llvm.with_bitcode_of(&[library], error)),
+        }
     }
 
     /// The compute capabilities of this machine's NVIDIA devices, as `90`, by the tool that comes with the driver.

@@ -3,6 +3,8 @@
 //! An image passes through its [`Filter`] and then through its [`Codec`]. The output of the filter is its *content*. Delta
 //! chains relate contents, so that a filter is inverted once per image.
 
+#[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
+mod chunks;
 pub(crate) mod columns;
 mod compress;
 mod decoder;
@@ -22,6 +24,7 @@ mod patch;
 mod preset;
 mod read;
 mod spirv_ids;
+mod threads;
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 pub(crate) mod zstd;
 #[cfg(any(target_family = "wasm", all(feature = "pure", any(test, not(feature = "libzstd")))))]
@@ -46,7 +49,8 @@ pub use self::method::{
 #[cfg(feature = "write")]
 pub use self::patch::PatchBuilder;
 pub use self::preset::PRESET;
-pub use self::read::{check, decode, decode_block_with, decode_in_block, decode_with};
+pub use self::read::{check, decode, decode_block_with, decode_in_block, decode_on, decode_with};
+pub use self::threads::Threads;
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 pub use self::zstd::ZstdStream;
 #[cfg(all(feature = "write", not(target_family = "wasm")))]

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use blake3::hazmat::{self, ChainingValue, HasherExt, Mode};
+
+use crate::codec::Threads;
 use crate::{Error, ErrorKind};
 
 /// The first 16 bytes of a BLAKE3 hash (<https://github.com/BLAKE3-team/BLAKE3-specs>).
@@ -22,6 +25,25 @@ impl Hash128 {
         Hash128::digest_parts(&[bytes])
     }
 
+    /// Hashes `bytes` in up to `threads`; each takes at least a megabyte.
+    ///
+    /// ```
+    /// use offload_format::Hash128;
+    /// use offload_format::codec::Threads;
+    /// let bytes = vec![7; 3 << 20];
+    /// assert_eq!(Hash128::digest_on(&bytes, Threads::new(4)), Hash128::digest(&bytes));
+    /// ```
+    pub fn digest_on(bytes: &[u8], threads: Threads) -> Hash128 {
+        let Some((left, right)) = halves(Subtree { bytes, offset: 0 }, threads) else {
+            return Hash128::digest(bytes);
+        };
+        let [left, right] = both(left, right, threads);
+        let root = hazmat::merge_subtrees_root(&left, &right, Mode::Hash);
+        let mut out = [0; 16];
+        out.iter_mut().zip(root.as_bytes()).for_each(|(out, byte)| *out = *byte);
+        Hash128(out)
+    }
+
     /// Hashes the concatenation of `parts`.
     pub fn digest_parts(parts: &[&[u8]]) -> Hash128 {
         let mut hasher = blake3::Hasher::new();
@@ -35,6 +57,54 @@ impl Hash128 {
         let mut out = [0; 16];
         hasher.finalize_xof().fill(&mut out);
         Hash128(out)
+    }
+}
+
+/// The least that is worth a thread.
+const MIN_SHARE: usize = 1 << 20;
+
+/// A subtree of BLAKE3's: bytes, and where they are in the input.
+#[derive(Clone, Copy)]
+struct Subtree<'b> {
+    bytes: &'b [u8],
+    offset: u64,
+}
+
+/// The two subtrees below `tree`, if they are worth several threads.
+fn halves(tree: Subtree<'_>, threads: Threads) -> Option<(Subtree<'_>, Subtree<'_>)> {
+    if threads.get() < 2 || tree.bytes.len() < 2 * MIN_SHARE {
+        return None;
+    }
+    let left = usize::try_from(hazmat::left_subtree_len(tree.bytes.len() as u64)).ok()?;
+    let (left, right) = tree.bytes.split_at_checked(left)?;
+    let middle = tree.offset.checked_add(left.len() as u64)?;
+    Some((Subtree { bytes: left, offset: tree.offset }, Subtree { bytes: right, offset: middle }))
+}
+
+/// The chaining values of two subtrees, each in half of the threads.
+fn both(left: Subtree<'_>, right: Subtree<'_>, threads: Threads) -> [ChainingValue; 2] {
+    let share = Threads::new(threads.get() / 2);
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().spawn_scoped(scope, || chaining_value(left, share));
+        let right = chaining_value(right, share);
+        let joined = other.ok().and_then(|other| other.join().ok());
+        // Where no thread starts, this one hashes both.
+        [joined.unwrap_or_else(|| chaining_value(left, share)), right]
+    })
+}
+
+fn chaining_value(tree: Subtree<'_>, threads: Threads) -> ChainingValue {
+    match halves(tree, threads) {
+        Some((left, right)) => {
+            let [left, right] = both(left, right, threads);
+            hazmat::merge_subtrees_non_root(&left, &right, Mode::Hash)
+        }
+        None => {
+            let mut hasher = blake3::Hasher::new();
+            hasher.set_input_offset(tree.offset);
+            hasher.update(tree.bytes);
+            hasher.finalize_non_root()
+        }
     }
 }
 

@@ -37,6 +37,10 @@ pub const SHF_X86_64_LARGE: u64 = 0x1000_0000;
 /// The section of PE programs with the descriptors of all crates, and behind them the packs. Its parts in objects are
 /// sorted by what follows the dollar sign: `.offload$a` and `.offload$b`.
 pub const PE_SECTION: &str = ".offload";
+/// The section of Mach-O programs with the descriptors of all crates, in the segment `__DATA`.
+pub const MACH_O_TABLE: &str = "__offload_tab";
+/// The segment of Mach-O programs with the packs, which are its only section.
+pub const MACH_O_SEGMENT: &str = "__OFFLOAD";
 /// The note's owner.
 pub const NOTE_OWNER: [u8; 8] = *b"OFFLOAD\0";
 /// The note's type.

@@ -76,9 +76,10 @@ pub fn check_foreign(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
     ImageFormat::detect(image).map_or(Ok(()), |format| compare(target, format, image))
 }
 
-/// Whether an image is a shared object of Linux or a DLL of Windows.
+/// Whether an image is a shared object of Linux, a DLL of Windows or a dynamic library of macOS.
 fn is_of_cpu(image: &[u8]) -> bool {
-    image.starts_with(b"\x7fELF") || image.starts_with(b"MZ")
+    const MACH_O: [u8; 4] = 0xfeed_facf_u32.to_le_bytes();
+    image.starts_with(b"\x7fELF") || image.starts_with(b"MZ") || image.starts_with(&MACH_O)
 }
 
 fn compare(target: &Target, format: ImageFormat, image: &[u8]) -> Result<(), Mismatch> {
@@ -129,6 +130,7 @@ mod tests {
             ("opencl-c", b"kernel void f(void) {}"),
             ("host", b"\x7fELF"),
             ("host", b"MZ"),
+            ("host", b"\xcf\xfa\xed\xfe"),
         ] {
             assert_eq!(check_text(target, bytes), Ok(()), "{target}");
         }

@@ -49,6 +49,9 @@ pub fn missing_runtime_functions(module: &str) -> BTreeSet<String> {
         } else if let Some(rest) = name.strip_prefix("_ZN6thrust") {
             let algorithm = source_name(rest).map_or("", |source| source.name);
             missing.insert(format!("thrust::{algorithm}"));
+        } else if let Some(class) = name.strip_prefix("_ZN3cub").and_then(source_name) {
+            let algorithm = source_name(class.rest).map_or("", |source| source.name);
+            missing.insert(format!("cub::{}::{algorithm}", class.name));
         }
     }
     missing
@@ -213,10 +216,13 @@ declare void @_Z8free_allPf(ptr)
     fn functions_that_are_called_and_lacking_are_named() {
         assert!(missing_runtime_functions(MODULE).is_empty());
         let more = "define void @f() {\n  call i32 @cudaGraphLaunch()\n  call void @_ZN6thrust14exclusive_scanIPfEEvT_()\n  \
-                    call i32 @_Z15cudaMallocPitchIfE9cudaErrorPPT_()\n}\ndeclare i32 @cudaGraphLaunch()\n\
-                    declare void @_ZN6thrust14exclusive_scanIPfEEvT_()\ndeclare i32 @_Z15cudaMallocPitchIfE9cudaErrorPPT_()\n";
+                    call i32 @_Z15cudaMallocPitchIfE9cudaErrorPPT_()\n  call i32 @_ZN3cub12DeviceReduce3SumIJRPiEEE9cudaErrorPvRmDpOT_()\n}\ndeclare i32 @cudaGraphLaunch()\n\
+                    declare void @_ZN6thrust14exclusive_scanIPfEEvT_()\ndeclare i32 @_Z15cudaMallocPitchIfE9cudaErrorPPT_()\n\
+                    declare i32 @_ZN3cub12DeviceReduce3SumIJRPiEEE9cudaErrorPvRmDpOT_()\n";
         let missing: Vec<String> = missing_runtime_functions(more).into_iter().collect();
-        assert_eq!(missing, ["cudaGraphLaunch", "cudaMallocPitch", "thrust::exclusive_scan"]);
+        let expected =
+            ["cub::DeviceReduce::Sum", "cudaGraphLaunch", "cudaMallocPitch", "thrust::exclusive_scan"];
+        assert_eq!(missing, expected);
     }
 
     #[test]

@@ -38,12 +38,12 @@ mod output;
 mod pointers;
 mod prepare;
 mod recursion;
+mod retarget;
 mod rewrite;
 mod shared_memory;
 mod variables;
 mod vector_copies;
 mod warp_synchronous;
-mod windows;
 
 use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
@@ -60,6 +60,7 @@ pub use self::output::{Output, has_kernel_names, has_output, with_assertions, wi
 pub use self::pointers::{exporting, through_pointers};
 pub use self::prepare::{BODY_PREFIX, LocalArguments, Prepared, prepare};
 pub use self::recursion::recursion;
+pub use self::retarget::{CodeTarget, retarget, without_windows_convention};
 pub use self::rewrite::{
     has_inline_that_is_not_inlined, in_global_memory, with_conventions, with_inline_definitions,
     without_processor,
@@ -67,7 +68,6 @@ pub use self::rewrite::{
 pub use self::shared_memory::with_shared_memory;
 pub use self::variables::with_variables;
 pub use self::warp_synchronous::with_warp_synchronous_stores;
-pub use self::windows::{TRIPLE as WINDOWS_TRIPLE, for_windows, without_windows_convention};
 
 /// `module` as LLVM's passes need it for PTX.
 pub fn for_ptx(module: &str) -> String {

@@ -87,9 +87,10 @@ impl FrameWork {
         }
         let parent = self.parent_content(source)?;
         let parent_hash = parent.as_deref().map(Hash128::digest);
-        let info = FrameInfo::new(self.codec, frame.len() as u64, size, hash);
+        let codec = self.codec.for_content(size, self.level);
+        let info = FrameInfo::new(codec, frame.len() as u64, size, hash);
         let info = info.related(Filter::None, parent_hash);
-        let decoded = codec::decode_frame(self.codec, frame, codec::FrameContent { parent, size });
+        let decoded = codec::decode_frame(codec, frame, codec::FrameContent { parent, size });
         Ok(decoded.is_ok_and(|decoded| decoded == content).then_some(info))
     }
 
@@ -114,7 +115,7 @@ pub fn compressor(codec: Codec) -> Result<Hash128, Error> {
     let words = (0..20_000u32).map(|number| number.wrapping_mul(number) % 1021);
     let sample: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
     let codec = match codec {
-        Codec::ZstdPrefix | Codec::ZstdPreset => Codec::Zstd,
+        Codec::ZstdPrefix | Codec::ZstdPreset | Codec::ZstdChunks => Codec::Zstd,
         Codec::LzmaPrefix | Codec::LzmaPreset => Codec::Lzma,
         other => other,
     };

@@ -157,6 +157,8 @@ variables! {
         "the directory in which `cargo offload test` keeps what its tests run on and how they end";
 
     PACK_DIR = "OFFLOAD_PACK_DIR", Program, [Program], "a directory that is searched for sidecars before the program's own";
+    DECODE_THREADS = "OFFLOAD_DECODE_THREADS", Program, [Program],
+        "the number of threads that decode and check one image of 4 MiB or more; unless set, that of the processors that the program may use";
     OPENCL_DYLIB_PATH = "OPENCL_DYLIB_PATH", Program, [Program], "other OpenCL libraries, separated by `;`";
     PEER_ACCESS = "OFFLOAD_PEER_ACCESS", Program, [Program],
         "`0`: no GPU uses another's memory, and copies between them go through the program's: for machines that are set up wrong, as `NCCL_P2P_DISABLE`";

@@ -2,6 +2,7 @@
 
 mod decoded;
 mod reader;
+mod threads;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -266,7 +267,8 @@ impl Entry {
 
     fn try_decode(&self) -> Result<Vec<u8>, offload_format::Error> {
         let pack = self.shared.pack.pack()?;
-        codec::decode(&pack, &pack.image(self.shared.index)?)
+        let image = pack.image(self.shared.index)?;
+        codec::decode_on(&pack, &image, threads::for_image(image.raw_size))
     }
 
     /// The number of the image in its pack.

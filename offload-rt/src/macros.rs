@@ -163,8 +163,24 @@ macro_rules! __included_pack {
     };
 }
 
+/// The pack in a segment of its own, and its descriptor in the section, where `cargo offload prune` and `repack` look for
+/// them.
+#[cfg(target_vendor = "apple")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __included_pack {
+    ($bytes:ident, $descriptor:ident, $pack:expr) => {
+        const INCLUDED: &[u8] = $pack;
+        #[unsafe(link_section = "__OFFLOAD,__packs")]
+        static $bytes: $crate::__private::AlignedPack<[u8; INCLUDED.len()]> =
+            $crate::__private::AlignedPack::copied(INCLUDED);
+        #[unsafe(link_section = "__DATA,__offload_tab")]
+        static $descriptor: $crate::__private::IncludedPack = $crate::__private::IncludedPack::new(&$bytes.0);
+    };
+}
+
 /// The pack and its descriptor.
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_vendor = "apple")))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __included_pack {

@@ -2,7 +2,7 @@
 
 pub(crate) mod included;
 pub(crate) mod included_list;
-#[cfg(windows)]
+#[cfg(any(windows, target_vendor = "apple"))]
 mod module_file;
 #[cfg(target_os = "linux")]
 mod modules;
@@ -33,7 +33,7 @@ fn with_included(mut found: PackSources) -> PackSources {
 }
 
 /// Systems whose linked programs no command changes: none of their packs has sidecars.
-#[cfg(not(windows))]
+#[cfg(not(any(windows, target_vendor = "apple")))]
 mod module_file {
     use std::ffi::c_void;
     use std::path::PathBuf;

@@ -9,6 +9,7 @@ use offload_format::{Error, ErrorKind, ImageKind, bytes};
 const ELF: &[u8] = b"\x7fELF";
 const ARCHIVE: &[u8] = b"!<arch>\n";
 const PE: &[u8] = b"MZ";
+const MACH_O: [u8; 4] = 0xfeed_facf_u32.to_le_bytes();
 
 /// Checks the bytes of an image of this kind.
 ///
@@ -19,6 +20,7 @@ pub(crate) fn check(kind: ImageKind, image: &[u8]) -> Result<(), Error> {
         ImageKind::Ptx => text(image),
         ImageKind::SpirV => spirv(image),
         ImageKind::HostObject if image.starts_with(PE) => pe(image),
+        ImageKind::HostObject if image.starts_with(&MACH_O) => mach_o(image),
         ImageKind::Cubin | ImageKind::HostObject => elf(image),
         ImageKind::Object if image.starts_with(ARCHIVE) => archive(image),
         ImageKind::Object if image.starts_with(ELF) => elf(image),
@@ -109,6 +111,28 @@ fn elf_table<'i>(
     let count = u64::from(bytes::u16_at(image, entries.saturating_add(2), "ELF header")?);
     let table = bytes::range(image, start, size.saturating_mul(count), what)?;
     Ok(table.chunks_exact(usize::try_from(size.max(1)).unwrap_or(usize::MAX)))
+}
+
+/// A dynamic library of macOS of 64 bits
+/// (<https://github.com/apple-oss-distributions/xnu/blob/main/EXTERNAL_HEADERS/mach-o/loader.h>): its segments are in the file.
+fn mach_o(image: &[u8]) -> Result<(), Error> {
+    const WHAT: &str = "Mach-O load commands";
+    /// `LC_SEGMENT_64`.
+    const SEGMENT: u32 = 0x19;
+    let count = bytes::u32_at(image, 16, WHAT)?;
+    let mut command = 32u64;
+    for _ in 0..count {
+        let size = u64::from(bytes::u32_at(image, command.saturating_add(4), WHAT)?);
+        bytes::range(image, command, size, WHAT)?;
+        if bytes::u32_at(image, command, WHAT)? == SEGMENT {
+            let offset = bytes::u64_at(image, command.saturating_add(40), WHAT)?;
+            let content = bytes::u64_at(image, command.saturating_add(48), WHAT)?;
+            bytes::range(image, offset, content, "Mach-O segment")?;
+        }
+        // A command is not empty: otherwise the count could be anything.
+        command = command.saturating_add(size.max(8));
+    }
+    Ok(())
 }
 
 /// A DLL of 64 bits (<https://learn.microsoft.com/en-us/windows/win32/debug/pe-format>), whose tables are looked up in memory: the

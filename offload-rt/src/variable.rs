@@ -4,6 +4,8 @@
 pub(crate) const CACHE_DIR: &str = "OFFLOAD_CACHE_DIR";
 /// The user's directory, with the default compile cache.
 pub(crate) const HOME: &str = "HOME";
+/// The number of threads that decode one image.
+pub(crate) const DECODE_THREADS: &str = "OFFLOAD_DECODE_THREADS";
 /// A directory that is searched for sidecars before the program's own.
 pub(crate) const PACK_DIR: &str = "OFFLOAD_PACK_DIR";
 /// The directory with changed kernels.

@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::ir::function::{BarrierScope, Function, Scheduling, Terminator};
 use crate::ir::line::without_invariant_load;
 use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
-use crate::ir::vocabulary::{NEWEST_LLVM, unknown_word};
+use crate::ir::vocabulary::unknown_word;
 use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symbol};
 use crate::kernel::Kernel;
 use crate::options::{Options, Validity};
@@ -86,7 +86,8 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         let body: Vec<&str> = constants.iter().map(|line| line.as_ref()).collect();
         refuse_barrier_calls(kernel, &body, &with_barrier)?;
         refuse_unknown_attributes(kernel, &body, &numbered)?;
-        let mut function = Function::parse(&body, &types).map_err(|why| refusal(kernel, &why))?;
+        let parsed = Function::parse(&body, &types);
+        let mut function = parsed.map_err(|error| refusal(kernel, &error.with_line(&numbered.lines)))?;
         if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
             function.scheduling = Scheduling::Lockstep;
         }
@@ -180,9 +181,7 @@ fn refuse_unknown_attributes(kernel: &str, body: &[&str], module: &ModuleNumbers
                 continue;
             }
             if let Some(unknown) = unknown_word(module.group(number)) {
-                let why = format!(
-                    "it has {unknown}, which LLVM {NEWEST_LLVM} and earlier do not write, in the attribute group #{number}"
-                );
+                let why = format!("it has {unknown}, in the attribute group #{number}");
                 return Err(refusal(kernel, &why));
             }
         }

@@ -6,7 +6,7 @@ import zstandard
 
 from lzma_stream import decode as decode_lzma
 
-RAW, ZSTD, ZSTD_PREFIX, PATCH, LZMA, LZMA_PREFIX, STEPS, ZSTD_PRESET, LZMA_PRESET = range(9)
+RAW, ZSTD, ZSTD_PREFIX, PATCH, LZMA, LZMA_PREFIX, STEPS, ZSTD_PRESET, LZMA_PRESET, ZSTD_CHUNKS = range(10)
 NEEDS_PARENT = (ZSTD_PREFIX, PATCH, LZMA_PREFIX)
 LARGEST_WINDOW = 1 << 27
 HEAD_OF_PRESET = "```base64\n"
@@ -33,6 +33,8 @@ def inflate(codec, frame, size, parent):
         content = inflate_zstd(frame, size, parent)
     elif codec == PATCH:
         content = patched(frame, parent)
+    elif codec == ZSTD_CHUNKS:
+        content = inflate_chunks(frame)
     elif codec == ZSTD_PRESET:
         content = inflate_zstd(frame, size, Preset.content)
     elif codec == LZMA_PRESET:
@@ -54,6 +56,19 @@ def inflate_zstd(frame, size, prefix):
         raise ValueError(f"a zstd frame says {head}")
     known = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT) if prefix else None
     return zstandard.ZstdDecompressor(dict_data=known, max_window_size=LARGEST_WINDOW).decompress(frame, size)
+
+
+def inflate_chunks(frame):
+    count = int.from_bytes(frame[:4], "little")
+    numbers = [int.from_bytes(frame[at:at + 4], "little") for at in range(4, 4 + 8 * count, 4)]
+    content, at = b"", 4 + 8 * count
+    for stored, raw in zip(numbers[::2], numbers[1::2]):
+        first = content[:numbers[1]] or None
+        content += inflate_zstd(frame[at:at + stored], raw, first)
+        at += stored
+    if at != len(frame):
+        raise ValueError(f"{len(frame) - at} bytes behind the last chunk")
+    return content
 
 
 def inflate_lzma(frame, size, prefix):

@@ -16,7 +16,7 @@ pub use self::need::{
     PLATFORMS, READ, REMOTE, SANDBOX, SHELLS, STRESS, SYCL, TERMINAL,
 };
 pub use self::probe::llvm;
-pub use self::wheels::{Wheel, ensure as ensure_wheel, ensure_download, ensure_package};
+pub use self::wheels::{Wheel, WheelSystem, ensure as ensure_wheel, ensure_download, ensure_package};
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 

@@ -4,6 +4,7 @@
 pub(crate) mod destination;
 mod headers;
 mod layout;
+mod macho;
 mod offsets;
 mod pe;
 mod plan;
@@ -11,6 +12,7 @@ mod refusal;
 mod rejoin;
 mod replacement;
 pub(crate) mod rewritten;
+mod signature;
 mod slot;
 
 use object::pod::{bytes_of, bytes_of_slice};
@@ -23,21 +25,25 @@ use self::offsets::OldFile;
 pub(crate) use self::replacement::Replacement;
 use self::replacement::{PAGED, arrange, descriptor_patch, packs_range, too_large};
 use self::rewritten::{Patch, Rewritten};
-use crate::error::Result;
+use crate::error::{IoContext, Result};
 use crate::files::pieces::{Piece, total};
 use crate::read::pack_file::PackFile;
+use crate::read::pack_file::macho::MachFile;
 
 /// Puts `packs`, in their order, in place of all packs of `program`.
 ///
 /// # Errors
 /// The file's layout does not allow it.
 pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rewritten> {
-    let is_pe = packs.iter().any(|pack| pack.link.descriptor.flags & DESCRIPTOR_ADDRESS != 0);
-    if is_pe {
-        return pe::rewrite(program, &packs);
-    }
     let path = program.path();
     let file = program.file();
+    let has_addresses = packs.iter().any(|pack| pack.link.descriptor.flags & DESCRIPTOR_ADDRESS != 0);
+    if has_addresses {
+        return match MachFile::read(file).io_context("read", path)? {
+            Some(headers) => macho::rewrite(program, &headers, &packs),
+            None => pe::rewrite(program, &packs),
+        };
+    }
     let headers = Headers::read(path, file)?;
     let old = packs_range(path, &packs)?;
     let start = packs.iter().map(|pack| pack.link.pack_address).min().ok_or_else(|| too_large(path))?;
@@ -55,7 +61,7 @@ pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rew
     let old = OldFile { file, size: headers.size, packs: range.old.start };
     let pieces = plan.offsets.pieces(&old, content);
     let ids = packs.iter().map(|pack| pack.pack.id.0).collect();
-    Ok(Rewritten { pieces, patches, ids, checksum: None })
+    Ok(Rewritten { pieces, patches, ids, seal: None })
 }
 
 fn header_patches(plan: &Plan) -> Vec<Patch> {

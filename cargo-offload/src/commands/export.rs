@@ -102,6 +102,7 @@ fn raw_ending(kind: ImageKind, content: &[u8]) -> &'static str {
         ImageKind::SpirV => "spv",
         ImageKind::OpenClC => "cl",
         ImageKind::HostObject if content.starts_with(b"MZ") => "dll",
+        ImageKind::HostObject if content.starts_with(&0xfeed_facf_u32.to_le_bytes()) => "dylib",
         ImageKind::HostObject => "so",
         ImageKind::Ptx => "ptx",
         ImageKind::Cubin => "cubin",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use self::job::{ExtractedFile, Job};
-use self::name::{Folders, Names};
+use self::name::{Folders, HostEnding, Names};
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
@@ -57,7 +57,7 @@ struct Extraction<'e> {
 fn extract(output: &Output, args: &cli::Extract, extraction: &Extraction<'_>) -> Result<ExitStatus> {
     let Extraction { opened, images, directory } = extraction;
     let contents = opened.contents;
-    let files = if args.stored { stored_files(contents, images)? } else { decoded_files(images) };
+    let files = if args.stored { stored_files(contents, images)? } else { decoded_files(contents, images)? };
     prepare(directory, &files, args)?;
     let mut job = Job::new(output, opened.input, directory.clone());
     if args.stored {
@@ -68,9 +68,37 @@ fn extract(output: &Output, args: &cli::Extract, extraction: &Extraction<'_>) ->
     job.finish(contents)
 }
 
-fn decoded_files(images: &[ImageRecord]) -> Vec<ExtractedFile<'_>> {
+fn decoded_files<'a>(contents: &Contents<'_>, images: &'a [ImageRecord]) -> Result<Vec<ExtractedFile<'a>>> {
+    let endings = host_endings(contents, images)?;
     let mut names = Names::default();
-    images.iter().map(|image| ExtractedFile { image, name: names.name_image(image) }).collect()
+    let mut files = Vec::new();
+    for image in images {
+        let ending = match image.origin {
+            Origin::Pack(number, _) => endings.get(&number).copied(),
+            Origin::Container(..) => None,
+        };
+        files.push(ExtractedFile { image, name: names.name_image(image, ending.unwrap_or_default()) });
+    }
+    Ok(files)
+}
+
+/// By the number of a pack. A build makes a pack for one system: the first image that can be decoded stands for all.
+fn host_endings(contents: &Contents<'_>, images: &[ImageRecord]) -> Result<BTreeMap<usize, HostEnding>> {
+    let mut endings = BTreeMap::new();
+    for image in images.iter().filter(|image| image.image_kind == "host") {
+        let Origin::Pack(number, _) = image.origin else { continue };
+        if endings.contains_key(&number) {
+            continue;
+        }
+        records::each_decoded(contents, &[image.origin], &mut |_, bytes| {
+            // Damage is an error when the image is written.
+            if let Ok(bytes) = bytes {
+                endings.insert(number, HostEnding::for_library(&bytes));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(endings)
 }
 
 /// One file for each frame or container, however many images lie in it.

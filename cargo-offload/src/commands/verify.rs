@@ -26,7 +26,7 @@ use crate::print::output::Output;
 use crate::print::text::{counted, escaped};
 use crate::read::inputs::{self, Source};
 use crate::read::missing::MissingSidecar;
-use crate::read::pack_file::{LocatedPack, pe, references};
+use crate::read::pack_file::{LocatedPack, macho, pe, references};
 use crate::read::packs::Packs;
 use crate::read::records;
 use crate::settings::offload_toml::{ConfigFile, Required};
@@ -145,6 +145,7 @@ fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Resul
     let here = packs.here();
     let mut references = references::problems(here.file()).io_context("read", here.path())?;
     references.extend(pe::problems(here.file()).io_context("read", here.path())?);
+    references.extend(macho::problems(here.file()).io_context("read", here.path())?);
     for problem in here.unreadable.iter().chain(&references) {
         summary.problems += 1;
         output

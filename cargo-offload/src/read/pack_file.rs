@@ -1,10 +1,12 @@
 //! Search for the packs of a file: a program, a shared library or a separate pack, stripped or not.
 //!
 //! Only headers, indexes and requested images are read, whatever the size of the file. Three searches are tried, the
-//! most exact first: the descriptor section by name, of ELF or PE, notes by program headers, and a scan for the magic
+//! most exact first: the descriptor section by name, of ELF, PE or Mach-O, notes by program headers, and a scan for the magic
 //! number.
 
+mod descriptor_table;
 pub(crate) mod elf;
+pub(crate) mod macho;
 pub(crate) mod pe;
 pub(crate) mod references;
 mod scan;
@@ -174,6 +176,7 @@ impl PackFile {
         let file = File::open(path).io_context("open", path)?;
         let mut offsets = elf::pack_offsets(&file).io_context("read", path)?;
         offsets.extend(pe::pack_offsets(&file).io_context("read", path)?);
+        offsets.extend(macho::pack_offsets(&file).io_context("read", path)?);
         let mut file = PackFile {
             path: path.to_path_buf(),
             file: Arc::new(file),

@@ -8,8 +8,7 @@ use offload_format::pack::{Image, Pack};
 use crate::error::{Error, IoContext, Result};
 use crate::read::metadata::PackMetadata;
 use crate::read::pack_file::elf::{self, LinkedPack};
-use crate::read::pack_file::pe;
-use crate::read::pack_file::{LocatedPack, PackFile};
+use crate::read::pack_file::{LocatedPack, PackFile, macho, pe};
 use crate::read::packs::{Packs, ReachedPack};
 
 /// A program and the sidecars that its packs name, all of which can be read.
@@ -140,14 +139,19 @@ fn linked_packs(program: &PackFile) -> Result<Vec<LinkedSource<'_>>> {
     let path = program.path().display();
     let mut found = elf::linked_packs(program.file()).io_context("read", program.path())?;
     let in_pe = pe::linked_packs(program.file()).io_context("read", program.path())?;
-    found.packs.extend(in_pe.packs);
-    found.later |= in_pe.later;
+    let in_macho = macho::linked_packs(program.file()).io_context("read", program.path())?;
+    for more in [in_pe, in_macho] {
+        found.packs.extend(more.packs);
+        found.later |= more.later;
+    }
     if found.later {
         return Err(Error::check(format!("`{path}` has a pack from a newer release"))
             .hint("install the release of cargo-offload that the program was built with"));
     }
     if found.packs.is_empty() {
-        return Err(Error::check(format!("`{path}` is not a program or library of ELF or PE with images")));
+        return Err(Error::check(format!(
+            "`{path}` is not a program or library of ELF, PE or Mach-O with images"
+        )));
     }
     found
         .packs

@@ -1,5 +1,7 @@
 //! Compression and decompression by codec.
 
+#[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
+use super::chunks;
 use super::lz;
 #[cfg(feature = "archive")]
 use super::lzma;
@@ -7,6 +9,7 @@ use super::memory::Output;
 use super::method::Codec;
 #[cfg(any(feature = "libzstd", feature = "pure", feature = "archive", target_family = "wasm"))]
 use super::preset::PRESET;
+use super::threads::Threads;
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 use super::zstd;
 // zstd's own library is faster: where a build has both decoders, it decodes.
@@ -32,6 +35,8 @@ impl Codec {
             Codec::Zstd | Codec::ZstdPrefix => zstd::compress(content, prefix, level),
             #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
             Codec::ZstdPreset => zstd::compress(content, Some(PRESET), level),
+            #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
+            Codec::ZstdChunks => chunks::compress(content, level),
             #[cfg(feature = "archive")]
             Codec::Lzma | Codec::LzmaPrefix => lzma::compress(content, prefix),
             #[cfg(feature = "archive")]
@@ -58,7 +63,10 @@ impl Codec {
         frame: &[u8],
         parent: Option<&[u8]>,
         output: Output<'_>,
+        threads: Threads,
     ) -> Result<Vec<u8>, Error> {
+        #[cfg(not(any(feature = "libzstd", feature = "pure", target_family = "wasm")))]
+        let _ = threads;
         match (self, parent) {
             (Codec::Raw, _) => Ok(frame.to_vec()),
             (Codec::Lz, _) => lz::decompress(frame, output),
@@ -68,6 +76,8 @@ impl Codec {
             (Codec::ZstdPrefix, Some(prefix)) => decompress_zstd(frame, Some(prefix), output),
             #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
             (Codec::ZstdPreset, _) => decompress_zstd(frame, Some(PRESET), output),
+            #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
+            (Codec::ZstdChunks, _) => chunks::decompress(frame, output, threads),
             #[cfg(feature = "archive")]
             (Codec::Lzma, _) => lzma::decompress(frame, None, output),
             #[cfg(feature = "archive")]

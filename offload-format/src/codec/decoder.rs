@@ -3,6 +3,7 @@
 use super::memory::Output;
 use super::method::Codec;
 use super::patch;
+use super::threads::Threads;
 use crate::{Error, ErrorKind};
 
 /// The expected content of a frame.
@@ -15,21 +16,21 @@ pub(crate) struct Expected {
 }
 
 /// A decoder of the frames of a delta chain.
-#[derive(Default)]
 pub(super) struct FrameDecoder {
+    /// For frames that several threads can decode.
+    threads: Threads,
     /// The content of the last frame.
     content: Option<Vec<u8>>,
     /// The buffer of the content before it. Fresh pages cost about as much as zstd's writes to them.
     spare: Vec<u8>,
 }
 
-impl From<Vec<u8>> for FrameDecoder {
-    fn from(content: Vec<u8>) -> FrameDecoder {
-        FrameDecoder { content: Some(content), spare: Vec::new() }
-    }
-}
-
 impl FrameDecoder {
+    /// A decoder of a chain from its root.
+    pub(super) fn new(threads: Threads) -> FrameDecoder {
+        FrameDecoder { threads, content: None, spare: Vec::new() }
+    }
+
     /// Decodes the next frame.
     pub(super) fn step(&mut self, codec: Codec, frame: &[u8], content: Expected) -> Result<(), Error> {
         let Expected { size, what } = content;
@@ -37,7 +38,7 @@ impl FrameDecoder {
             (Codec::Patch, Some(mut parent)) => patch::apply(&mut parent, frame).map(|()| parent)?,
             (codec, parent) => {
                 let output = Output { size, spare: &mut self.spare };
-                let content = codec.decompress(frame, parent.as_deref(), output)?;
+                let content = codec.decompress(frame, parent.as_deref(), output, self.threads)?;
                 self.spare = parent.unwrap_or_default();
                 content
             }
@@ -74,14 +75,15 @@ pub struct FrameContent {
 /// [`ErrorKind::Feature`] for a codec that this build does not read; [`ErrorKind::TooLarge`].
 #[cfg(feature = "write")]
 pub fn decode_frame(codec: Codec, frame: &[u8], content: FrameContent) -> Result<Vec<u8>, Error> {
-    let mut decoder = content.parent.map(FrameDecoder::from).unwrap_or_default();
+    let mut decoder = FrameDecoder::new(Threads::ONE);
+    decoder.content = content.parent;
     decoder.step(codec, frame, Expected { size: content.size, what: "a frame" })?;
     Ok(decoder.into_content())
 }
 
 /// Decodes a frame without a parent.
 pub(crate) fn inflate(frame: &[u8], codec: Codec, content: Expected) -> Result<Vec<u8>, Error> {
-    let mut decoder = FrameDecoder::default();
+    let mut decoder = FrameDecoder::new(Threads::ONE);
     decoder.step(codec, frame, content)?;
     Ok(decoder.into_content())
 }
@@ -94,7 +96,7 @@ mod tests {
     #[test]
     fn a_grandchild_lies_where_its_grandparent_lay() {
         let images = [vec![1; 5000], vec![2; 9000], vec![3; 4000]];
-        let mut decoder = FrameDecoder::default();
+        let mut decoder = FrameDecoder::new(Threads::ONE);
         let mut places = Vec::new();
         for (at, image) in images.iter().enumerate() {
             let prefix = at.checked_sub(1).map(|parent| images[parent].as_slice());

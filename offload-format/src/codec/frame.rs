@@ -103,7 +103,7 @@ impl Frame {
 }
 
 /// Compresses `image` with `codec`, without a parent; `level` is zstd's (1 to 22). An image that does not shrink is stored
-/// raw.
+/// raw; of one of 16 MiB or more [`Codec::Zstd`] makes [`Codec::ZstdChunks`] from level 3 on.
 ///
 /// The same input gives the same bytes: libzstd is built from the sources that the crate `zstd-sys` pins.
 ///
@@ -141,7 +141,7 @@ pub fn encode_with(image: &[u8], options: &EncodeOptions<'_>) -> Result<Frame, E
 /// # Errors
 /// As [`encode_with`].
 pub fn encode_with_hash(image: &[u8], hash: Hash128, options: &EncodeOptions<'_>) -> Result<Frame, Error> {
-    let &EncodeOptions { codec, filter, parent, level } = options;
+    let &EncodeOptions { mut codec, filter, parent, level } = options;
     if codec.needs_parent() != parent.is_some() {
         return Err(Error::invalid("the parent of a frame with this codec", codec.to_u16().into()));
     }
@@ -157,7 +157,10 @@ pub fn encode_with_hash(image: &[u8], hash: Hash128, options: &EncodeOptions<'_>
                 _ => codec.compress(&content, Some(parent.content), level)?,
             }
         }
-        None => codec.compress(&content, None, level)?,
+        None => {
+            codec = codec.for_content(content.len() as u64, level);
+            codec.compress(&content, None, level)?
+        }
     };
     if codec != Codec::Patch && bytes.len() >= content.len() {
         let info = FrameInfo::new(Codec::Raw, content.len() as u64, image.len() as u64, hash);

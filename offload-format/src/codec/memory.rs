@@ -59,6 +59,22 @@ impl Output<'_> {
         out.clear();
         Ok(out)
     }
+
+    /// A buffer of the content's size. Fresh pages stay untouched: the threads that write them take their page faults.
+    #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
+    pub(super) fn zeroed(self) -> Result<Vec<u8>, Error> {
+        let Output { size, ref spare } = self;
+        let is_reused = spare.capacity() as u64 >= size;
+        let mut out = self.buffer()?;
+        let needed = usize::try_from(size).map_err(|_| too_large(size, usize::MAX as u64))?;
+        if is_reused {
+            out.resize(needed, 0);
+            return Ok(out);
+        }
+        // There is memory for it.
+        drop(out);
+        Ok(vec![0; needed])
+    }
 }
 
 fn too_large(size: u64, limit: u64) -> Error {

@@ -24,6 +24,8 @@ open_enum! {
         ZstdPreset = 7 => "zstd-preset",
         /// An LZMA stream with the preset dictionary; needs the feature `archive`.
         LzmaPreset = 8 => "lzma-preset",
+        /// zstd frames of the chunks of a large image, of which all but the first have the first as prefix.
+        ZstdChunks = 9 => "zstd-chunks",
     }
 }
 
@@ -44,13 +46,11 @@ pub const MAX_RELATED: u64 = 64 << 20;
 /// The largest dictionary of an LZMA stream that we write, in bytes; the encoder needs eight times its size.
 #[cfg(any(feature = "archive", feature = "write"))]
 pub const LZMA_REACH: u64 = 16 << 20;
+/// The size from which content is compressed in chunks, in bytes.
+const MIN_CHUNKED: u64 = 16 << 20;
 /// The length limit of delta chains: the most frames decoded before an image's own. Patches do not count.
 pub const MAX_ANCESTORS: usize = 2;
 /// The last level whose match finder is a single hash table, by default sized for half a megabyte.
-#[cfg_attr(
-    not(all(feature = "libzstd", not(target_family = "wasm"))),
-    allow(dead_code, reason = "compression alone uses it")
-)]
 pub(super) const ONE_TABLE_LEVEL: i32 = 2;
 
 impl Codec {
@@ -59,10 +59,20 @@ impl Codec {
         matches!(self, Codec::ZstdPrefix | Codec::Patch | Codec::LzmaPrefix)
     }
 
+    /// The codec of the frame that this one makes of `size` bytes without a parent: zstd compresses large content in
+    /// chunks. Levels 1 and 2, whose matches are near, do not.
+    pub fn for_content(self, size: u64, level: i32) -> Codec {
+        if self == Codec::Zstd && size >= MIN_CHUNKED && level > ONE_TABLE_LEVEL {
+            return Codec::ZstdChunks;
+        }
+        self
+    }
+
     /// Fails if this build does not support the codec.
     pub(super) fn check(self) -> Result<(), Error> {
         match self {
-            Codec::Raw | Codec::Zstd | Codec::ZstdPrefix | Codec::ZstdPreset | Codec::Patch => Ok(()),
+            Codec::Raw | Codec::Zstd | Codec::ZstdPrefix | Codec::ZstdPreset | Codec::ZstdChunks => Ok(()),
+            Codec::Patch => Ok(()),
             #[cfg(feature = "archive")]
             Codec::Lzma | Codec::LzmaPrefix | Codec::LzmaPreset => Ok(()),
             other => Err(other.unsupported()),
@@ -74,7 +84,7 @@ impl Codec {
             Codec::Lzma | Codec::LzmaPrefix | Codec::LzmaPreset => {
                 ErrorKind::Feature { what: "an image compressed for download", feature: "archive" }.into()
             }
-            Codec::Zstd | Codec::ZstdPrefix | Codec::ZstdPreset => {
+            Codec::Zstd | Codec::ZstdPrefix | Codec::ZstdPreset | Codec::ZstdChunks => {
                 ErrorKind::Feature { what: "an image compressed with zstd", feature: "libzstd" }.into()
             }
             other => ErrorKind::Unsupported { what: "codec", value: other.to_u16().into() }.into(),

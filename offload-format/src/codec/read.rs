@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::decoder::{Expected, FrameDecoder};
 use super::filter::Filter;
 use super::method::{Codec, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED};
+use super::threads::Threads;
 use crate::pack::{Block, Image, Pack};
 use crate::{Error, ErrorKind, Hash128};
 
@@ -18,7 +19,15 @@ use crate::{Error, ErrorKind, Hash128};
 /// [`ErrorKind::Feature`] for an LZMA image without the feature `archive`; [`ErrorKind::Invalid`] if an image has too many
 /// ancestors; [`ErrorKind::TooLarge`] above [`MAX_IMAGE`].
 pub fn decode(pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>, Error> {
-    decode_with(pack, image, |offset, size| pack.payload(offset, size).map(Cow::Borrowed))
+    decode_on(pack, image, Threads::ONE)
+}
+
+/// As [`decode`], in up to `threads`: the chunks of large images are decoded, and images are hashed, side by side.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_on(pack: &Pack<'_>, image: &Image<'_>, threads: Threads) -> Result<Vec<u8>, Error> {
+    decode_chain(pack, image, threads, |offset, size| pack.payload(offset, size).map(Cow::Borrowed))
 }
 
 /// As [`decode`], for a reader with the pack's index in memory; `fetch` reads a range of the payload by offset and size.
@@ -28,6 +37,15 @@ pub fn decode(pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>, Error> {
 pub fn decode_with<'f, E: From<Error>>(
     pack: &Pack<'_>,
     image: &Image<'_>,
+    fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
+) -> Result<Vec<u8>, E> {
+    decode_chain(pack, image, Threads::ONE, fetch)
+}
+
+fn decode_chain<'f, E: From<Error>>(
+    pack: &Pack<'_>,
+    image: &Image<'_>,
+    threads: Threads,
     mut fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
     let chain = chain(pack, image)?;
@@ -37,14 +55,14 @@ pub fn decode_with<'f, E: From<Error>>(
         content.truncate(range.end);
         content.drain(..range.start);
         content.shrink_to_fit();
-        return Ok(unfilter(image, content)?);
+        return Ok(unfilter(image, content, threads)?);
     }
-    let mut decoder = FrameDecoder::default();
+    let mut decoder = FrameDecoder::new(threads);
     for link in chain.iter().rev() {
         let frame = fetch(link.offset, link.stored_size)?;
         decoder.step(link.codec, &frame, Expected { size: link.raw_size, what: "the frame of the image" })?;
     }
-    Ok(unfilter(image, decoder.into_content())?)
+    Ok(unfilter(image, decoder.into_content(), threads)?)
 }
 
 /// Decodes block number `number` once for [`decode_in_block`] of several of its images.
@@ -56,7 +74,7 @@ pub fn decode_block_with<'f, E: From<Error>>(
     number: u32,
     mut fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
-    let mut decoder = FrameDecoder::default();
+    let mut decoder = FrameDecoder::new(Threads::ONE);
     for block in block_chain(pack, number)?.iter().rev() {
         let frame = fetch(block.offset, block.stored_size)?;
         decoder.step(block.codec, &frame, Expected { size: block.raw_size, what: "a block of images" })?;
@@ -71,13 +89,13 @@ pub fn decode_block_with<'f, E: From<Error>>(
 pub fn decode_in_block(pack: &Pack<'_>, image: &Image<'_>, content: &[u8]) -> Result<Vec<u8>, Error> {
     check_parent(pack, image)?;
     let range = range_in_block(image, content)?;
-    unfilter(image, content.get(range).unwrap_or_default().to_vec())
+    unfilter(image, content.get(range).unwrap_or_default().to_vec(), Threads::ONE)
 }
 
 /// Inverts the filter and verifies the image.
-fn unfilter(image: &Image<'_>, content: Vec<u8>) -> Result<Vec<u8>, Error> {
+fn unfilter(image: &Image<'_>, content: Vec<u8>, threads: Threads) -> Result<Vec<u8>, Error> {
     let raw = image.filter.inverse(content)?;
-    if raw.len() as u64 != image.raw_size || Hash128::digest(&raw) != image.hash {
+    if raw.len() as u64 != image.raw_size || Hash128::digest_on(&raw, threads) != image.hash {
         return Err(ErrorKind::Damaged { what: "the image" }.into());
     }
     Ok(raw)

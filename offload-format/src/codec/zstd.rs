@@ -150,15 +150,28 @@ pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>
         return Err(ErrorKind::Damaged { what: "the frame of the image" }.into());
     }
     let mut out = output.buffer()?;
+    decompressor(prefix)?.decompress(&mut out, frame).map_err(zstd_code)?;
+    Ok(out)
+}
+
+/// Decompresses `frame`, whose content must have the size of `content`.
+pub(super) fn decompress_into(frame: &[u8], prefix: Option<&[u8]>, content: &mut [u8]) -> Result<(), Error> {
+    let size = content.len() as u64;
+    if get_frame_content_size(frame).ok().flatten() != Some(size) {
+        return Err(ErrorKind::Damaged { what: "a chunk of the image" }.into());
+    }
+    decompressor(prefix)?.decompress(content, frame).map(drop).map_err(zstd_code)
+}
+
+/// A decoder of one frame. The hash of the decoded image is verified in place of the frame's checksum.
+fn decompressor(prefix: Option<&[u8]>) -> Result<DCtx<'_>, Error> {
     let mut context = DCtx::try_create().ok_or_else(|| zstd_error("out of memory"))?;
     context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(zstd_code)?;
-    // The hash of the decoded image is verified instead.
     context.set_parameter(DParameter::ForceIgnoreChecksum(true)).map_err(zstd_code)?;
     if let Some(prefix) = prefix {
         context.ref_prefix(prefix).map_err(zstd_code)?;
     }
-    context.decompress(&mut out, frame).map_err(zstd_code)?;
-    Ok(out)
+    Ok(context)
 }
 
 /// The window that covers `size` bytes, if there is one.

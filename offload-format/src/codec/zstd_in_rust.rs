@@ -2,6 +2,8 @@
 //!
 //! `cargo xtask bench decode` has the times of both decoders.
 
+use std::io::Write;
+
 use ruzstd::decoding::errors::FrameDecoderError;
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 
@@ -16,15 +18,30 @@ const PIECE: usize = 1 << 20;
 const PREFIX: u32 = 1;
 
 /// Decompresses `frame`, whose content must have the size of `output`.
-pub(super) fn decompress(
-    mut frame: &[u8],
-    prefix: Option<&[u8]>,
-    output: Output<'_>,
-) -> Result<Vec<u8>, Error> {
+pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>) -> Result<Vec<u8>, Error> {
     let size = output.size;
+    let mut frame = frame;
+    let mut decoder = start(&mut frame, prefix, size)?;
+    let mut out = output.buffer()?;
+    decode(&mut decoder, frame, size, &mut out)?;
+    Ok(out)
+}
+
+/// Decompresses `frame`, whose content must have the size of `content`.
+pub(super) fn decompress_into(frame: &[u8], prefix: Option<&[u8]>, content: &mut [u8]) -> Result<(), Error> {
+    let size = content.len() as u64;
+    let mut frame = frame;
+    let mut decoder = start(&mut frame, prefix, size)?;
+    let mut rest = content;
+    decode(&mut decoder, frame, size, &mut rest)?;
+    if rest.is_empty() { Ok(()) } else { Err(damaged()) }
+}
+
+/// Reads the header of `frame`, whose content must have `size` bytes, and leaves its blocks.
+fn start(frame: &mut &[u8], prefix: Option<&[u8]>, size: u64) -> Result<FrameDecoder, Error> {
     let mut decoder = FrameDecoder::new();
     decoder.set_max_window_size(MAX_WINDOW);
-    decoder.init(&mut frame).map_err(|error| failed(&error))?;
+    decoder.init(frame).map_err(|error| failed(&error))?;
     // Record and frame must agree on the size before memory is allocated.
     if decoder.content_size() != size {
         return Err(damaged());
@@ -33,19 +50,25 @@ pub(super) fn decompress(
         decoder.add_dict(dictionary(prefix)).map_err(|error| failed(&error))?;
         decoder.force_dict(PREFIX).map_err(|error| failed(&error))?;
     }
-    let mut out = output.buffer()?;
+    Ok(decoder)
+}
+
+/// Decodes `blocks`, the rest of the frame, to `out`.
+fn decode(decoder: &mut FrameDecoder, blocks: &[u8], size: u64, out: &mut dyn Write) -> Result<(), Error> {
+    let mut blocks = blocks;
+    let mut written = 0u64;
     while !decoder.is_finished() {
         let step = BlockDecodingStrategy::UptoBytes(PIECE);
-        decoder.decode_blocks(&mut frame, step).map_err(|error| failed(&error))?;
+        decoder.decode_blocks(&mut blocks, step).map_err(|error| failed(&error))?;
         // Blocks may decode to thousands of times their size: a damaged frame must not fill the memory.
-        let total = (out.len() as u64).saturating_add(decoder.can_collect() as u64);
-        if total > size {
+        written = written.saturating_add(decoder.can_collect() as u64);
+        if written > size {
             return Err(damaged());
         }
-        decoder.collect_to_writer(&mut out).map_err(|error| compression(&error.to_string()))?;
+        decoder.collect_to_writer(&mut *out).map_err(|error| compression(&error.to_string()))?;
     }
     // What follows the frame is no part of it.
-    if frame.is_empty() { Ok(out) } else { Err(damaged()) }
+    if blocks.is_empty() { Ok(()) } else { Err(damaged()) }
 }
 
 /// A dictionary of nothing but content, as zstd has it: the tables are those of a frame without one.
@@ -108,6 +131,10 @@ mod tests {
                 assert!(decoded(&alone, None, size).unwrap() == content, "{size} {level}");
                 let related = zstd::compress(&content, Some(&parent), level).unwrap();
                 assert!(decoded(&related, Some(&parent), size).unwrap() == content, "{size} {level}");
+                let mut chunk = vec![0; size];
+                decompress_into(&related, Some(&parent), &mut chunk).unwrap();
+                assert!(chunk == content, "{size} {level}");
+                assert!(decompress_into(&related, Some(&parent), &mut chunk[1..]).is_err());
             }
         }
     }

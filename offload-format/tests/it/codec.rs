@@ -387,6 +387,34 @@ fn a_stream_makes_what_a_reader_takes() {
     assert_eq!(read_all(&bytes).unwrap(), [("m".to_string(), image)]);
 }
 
+/// The first image of a pack.
+fn decoded(bytes: &[u8], threads: usize) -> Result<Vec<u8>, Error> {
+    let pages = Pages::default();
+    let pack = Pack::parse(bytes, &pages)?;
+    codec::decode_on(&pack, &pack.image(0)?, codec::Threads::new(threads))
+}
+
+#[test]
+fn a_large_image_is_decoded_in_several_threads() {
+    let image = noise(5, 100_000).repeat(170);
+    let frame = codec::encode(&image, Codec::Zstd, 3).unwrap();
+    assert_eq!(frame.info().codec, Codec::ZstdChunks);
+    assert_eq!(codec::encode(&image, Codec::Zstd, 1).unwrap().info().codec, Codec::Zstd);
+    let mut builder = PackBuilder::new("p", "1.0.0");
+    builder.image(NewImage::new("m", "host".parse().unwrap()), frame.info()).unwrap();
+    let mut bytes = builder.finish().unwrap().with_frames([&frame]).unwrap();
+    for threads in [1, 2, 5] {
+        assert!(decoded(&bytes, threads).unwrap() == image, "{threads}");
+    }
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    let at = last - frame.bytes().len() / 8;
+    bytes[at] ^= 1;
+    for threads in [1, 5] {
+        assert!(decoded(&bytes, threads).is_err(), "{threads}");
+    }
+}
+
 fn frame_behind(parent: &[u8], image: &[u8]) -> Vec<u8> {
     let parent = parent_of(parent);
     let options = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };

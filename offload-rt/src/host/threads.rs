@@ -3,6 +3,8 @@
 //! A launch never waits for a thread that has not started to work for it, so that it also ends in a forked process, which
 //! has no threads of the pool.
 
+mod loaded_code;
+
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -142,6 +144,9 @@ impl ThreadPool {
 
     fn offer(&'static self, work: Work, wanted: usize) -> u64 {
         let mut state = self.lock();
+        if state.started == 0 && wanted > 0 {
+            loaded_code::keep();
+        }
         while state.started < wanted {
             // A thread that the system refuses only makes the others work longer.
             let thread = std::thread::Builder::new().name("offload-host".into());

@@ -286,9 +286,12 @@ fn ir_of_a_later_release_is_refused_by_name() {
         ("call void @f(ptr %0) #1", "frob nounwind", "the attribute or flag `frob`"),
         ("%2 = load i32, ptr %0, !frob !{}", "nounwind", "the metadata `!frob`"),
         ("#dbg_frob(ptr %0, !1, !2)", "nounwind", "the debug record `#dbg_frob`"),
+        ("call void @llvm.frob(ptr %0)", "nounwind", "the intrinsic `llvm.frob`"),
+        ("call void @llvm.frob(ptr %0), !dbg !8", "nounwind", "line 12: it has the intrinsic `llvm.frob`"),
     ] {
         let kernels = [Kernel::new("k")];
-        let refused = generate_work_groups(&with_line(line, attributes), &kernels, &Options::new(128));
+        let module = with_line(line, attributes) + "!8 = !DILocation(line: 12, column: 3, scope: !7)\n";
+        let refused = generate_work_groups(&module, &kernels, &Options::new(128));
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("kernel `k`") && message.contains(named), "{line}: {message}");
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::ir::line::{Line, local_name};
-use crate::ir::vocabulary::{NEWEST_LLVM, Unknown, unknown_in_instruction, unknown_word};
+use crate::ir::vocabulary::{unknown_in_instruction, unknown_word};
 use crate::ir::{Parameters, Symbol, Types, global_symbol, list, parameters};
 use crate::{BARRIER, BLOCK_BARRIER, LANES_BARRIER, WARP_BARRIER};
 
@@ -117,12 +117,42 @@ pub(crate) struct Incoming {
     pub(crate) from: String,
 }
 
+/// The construct for which a function is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ParseError {
+    why: String,
+    /// The node of the instruction's location.
+    location: Option<String>,
+}
+
+impl ParseError {
+    /// The reason, with the line of the source, of which `lines` has the number by its node.
+    pub(crate) fn with_line(&self, lines: &BTreeMap<String, u32>) -> String {
+        match self.location.as_ref().and_then(|location| lines.get(location)) {
+            Some(line) => format!("line {line}: {}", self.why),
+            None => self.why.clone(),
+        }
+    }
+}
+
+impl From<String> for ParseError {
+    fn from(why: String) -> ParseError {
+        ParseError { why, location: None }
+    }
+}
+
+impl From<&str> for ParseError {
+    fn from(why: &str) -> ParseError {
+        why.to_string().into()
+    }
+}
+
 impl Function {
     /// Parses the lines of a definition without the closing brace. The error names the construct that is refused.
-    pub(crate) fn parse(lines: &[&str], types: &Types<'_>) -> Result<Function, String> {
+    pub(crate) fn parse(lines: &[&str], types: &Types<'_>) -> Result<Function, ParseError> {
         let Some((head, body)) = lines.split_first() else { return Err("it is empty".into()) };
         if let Some(unknown) = unknown_word(head) {
-            return Err(refusal_of(&unknown, head));
+            return Err(format!("it has {unknown}, in `{}`", head.trim()).into());
         }
         let rest = global_symbol(head).ok_or("it has no name")?.rest;
         let Parameters { list, rest: tail } = parameters(rest).ok_or("its parameters are not understood")?;
@@ -131,7 +161,7 @@ impl Function {
             parameter: local_name(parameter.name()),
             blocks: Vec::new(),
             attributes: number_after(tail, " #"),
-            debug: number_after(tail, "!dbg !").map(|number| format!("!{number}")),
+            debug: location(tail),
             has_interchanged_loops: false,
             scheduling: Scheduling::Lockstep,
         };
@@ -160,9 +190,11 @@ impl Function {
             }
             let (_, instruction) = split_result(&text);
             if let Some(unknown) = unknown_in_instruction(instruction) {
-                return Err(refusal_of(&unknown, &text));
+                let why = format!("it has {unknown}, in `{text}`");
+                return Err(ParseError { why, location: location(&text) });
             }
-            function.push_line(&text, &mut open, types)?;
+            let pushed = function.push_line(&text, &mut open, types);
+            pushed.map_err(|why| ParseError { why, location: location(&text) })?;
         }
         let last_parts = function.last_parts();
         function.retarget_phis(&last_parts);
@@ -175,8 +207,7 @@ impl Function {
             if scheduling == Scheduling::Independent {
                 self.scheduling = scheduling;
             }
-            let location = number_after(text, "!dbg !").map(|number| format!("!{number}"));
-            Terminator::Barrier { scope, location }
+            Terminator::Barrier { scope, location: location(text) }
         } else if text == "ret void" || text.starts_with("ret void,") {
             Terminator::Return
         } else if ["br ", "switch ", "unreachable"].iter().any(|word| text.starts_with(word)) {
@@ -367,11 +398,6 @@ fn split_result(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Why a function with this line is refused.
-fn refusal_of(unknown: &Unknown, line: &str) -> String {
-    format!("it has {unknown}, which LLVM {NEWEST_LLVM} and earlier do not write, in `{}`", line.trim())
-}
-
 /// The text before the operands of a phi, and the operands.
 fn parse_phi<'t>(text: &'t str, types: &Types<'_>) -> Option<(&'t str, Vec<Incoming>)> {
     let (head, operands) = text.split_once("[ ")?;
@@ -432,6 +458,11 @@ fn label(line: &str) -> Option<String> {
     let line = line.split_once(" ;").map_or(line, |(name, _)| name).trim_end();
     let name = line.strip_suffix(':')?;
     Some(local_name(name.trim_matches('"')))
+}
+
+/// The node of the location or subprogram in `text`.
+fn location(text: &str) -> Option<String> {
+    number_after(text, "!dbg !").map(|number| format!("!{number}"))
 }
 
 /// The number behind `mark`.

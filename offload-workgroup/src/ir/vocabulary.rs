@@ -5,8 +5,10 @@
 //! alone, or that passes drop. The lists are those of LLVM 19 to 23 (<https://releases.llvm.org/22.1.0/docs/LangRef.html>)
 //! without exceptions, which OpenCL C lacks, and without what no front end for kernels writes.
 
+use crate::ir::global_symbol;
+
 /// The newest release whose words are known.
-pub(crate) const NEWEST_LLVM: u32 = 23;
+const NEWEST_LLVM: u32 = 23;
 
 /// Opcodes.
 #[rustfmt::skip]
@@ -80,10 +82,59 @@ const DEBUG_RECORDS: &[&str] = &[
     "#dbg_assign", "#dbg_declare", "#dbg_declare_value", "#dbg_label", "#dbg_value",
 ];
 
+/// Intrinsics of every processor, without types (<https://releases.llvm.org/22.1.0/docs/LangRef.html#intrinsic-functions>):
+/// those whose effect is that of one execution by one work-item, wherever the loop over the work-items of a group stands.
+///
+/// Not among them are those of the stack pointer and of frames, which work-items share, of tokens, coroutines and
+/// exceptions, which say something of the control flow around them, and of arguments in variable number.
+#[rustfmt::skip]
+const INTRINSICS: &[&str] = &[
+    "abs", "acos", "allow.runtime.check", "allow.ubsan.check", "annotation", "arithmetic.fence", "asin", "assume",
+    "atan", "atan2", "bitreverse", "bswap", "canonicalize", "ceil", "clmul", "convert.from.fp16", "convert.to.fp16",
+    "copysign", "cos", "cosh", "ctlz", "ctpop", "cttz", "dbg.assign", "dbg.declare", "dbg.label", "dbg.value",
+    "debugtrap", "donothing", "exp", "exp10", "exp2", "expect", "expect.with.probability",
+    "experimental.memset.pattern", "experimental.noalias.scope.decl", "experimental.vector.compress",
+    "experimental.vector.extract.last.active", "experimental.vector.histogram.add",
+    "experimental.vector.match", "experimental.vector.partial.reduce.add", "fabs", "fake.use", "floor", "fma",
+    "fmuladd", "fptosi.sat", "fptoui.sat", "fptrunc.round", "frexp", "fshl", "fshr", "get.active.lane.mask",
+    "invariant.end", "invariant.start", "is.constant", "is.fpclass", "launder.invariant.group", "ldexp",
+    "lifetime.end", "lifetime.start", "llrint", "llround", "load.relative", "log", "log10", "log2", "lrint",
+    "lround", "masked.compressstore", "masked.expandload", "masked.gather", "masked.load", "masked.scatter",
+    "masked.store", "matrix.column.major.load", "matrix.column.major.store", "matrix.multiply",
+    "matrix.transpose", "maximum", "maximumnum", "maxnum", "memcpy", "memcpy.inline", "memmove", "memset",
+    "memset.inline", "minimum", "minimumnum", "minnum", "modf", "nearbyint", "objectsize", "pow", "powi",
+    "prefetch", "protected.field.ptr", "pseudoprobe", "ptr.annotation", "ptrmask", "readcyclecounter",
+    "readsteadycounter", "rint", "round", "roundeven", "sadd.sat", "sadd.with.overflow", "scmp", "sdiv.fix",
+    "sdiv.fix.sat", "sideeffect", "sin", "sincos", "sincospi", "sinh", "smax", "smin", "smul.fix",
+    "smul.fix.sat", "smul.with.overflow", "sqrt", "sshl.sat", "ssub.sat", "ssub.with.overflow", "stepvector",
+    "strip.invariant.group", "tan", "tanh", "trap", "trunc", "uadd.sat", "uadd.with.overflow", "ubsantrap",
+    "ucmp", "udiv.fix", "udiv.fix.sat", "umax", "umin", "umul.fix", "umul.fix.sat", "umul.with.overflow",
+    "ushl.sat", "usub.sat", "usub.with.overflow", "var.annotation", "vector.deinterleave2", "vector.extract",
+    "vector.insert", "vector.interleave2", "vector.partial.reduce.add", "vector.partial.reduce.fadd",
+    "vector.reduce.add", "vector.reduce.and", "vector.reduce.fadd", "vector.reduce.fmax",
+    "vector.reduce.fmaximum", "vector.reduce.fmin", "vector.reduce.fminimum", "vector.reduce.fmul",
+    "vector.reduce.mul", "vector.reduce.or", "vector.reduce.smax", "vector.reduce.smin", "vector.reduce.umax",
+    "vector.reduce.umin", "vector.reduce.xor", "vector.reverse", "vector.splice", "vector.splice.left",
+    "vector.splice.right", "vscale",
+];
+
+/// Intrinsics of processors, by what follows the processor's name: instructions on registers and memory, and no state of
+/// the machine that one work-item would leave to the next.
+#[rustfmt::skip]
+const PROCESSOR_INTRINSICS: &[&str] = &[
+    "aarch64.crc32b", "aarch64.crc32cb", "aarch64.crc32ch", "aarch64.crc32cw", "aarch64.crc32cx",
+    "aarch64.crc32h", "aarch64.crc32w", "aarch64.crc32x", "aarch64.crypto", "aarch64.fjcvtzs", "aarch64.neon",
+    "aarch64.sve", "x86.addcarry", "x86.aesni", "x86.avx", "x86.avx10", "x86.avx2", "x86.avx512",
+    "x86.avx512bf16", "x86.avx512fp16", "x86.bmi", "x86.f16c", "x86.fma", "x86.pclmulqdq", "x86.rdtsc",
+    "x86.sse", "x86.sse2", "x86.sse3", "x86.sse41", "x86.sse42", "x86.ssse3", "x86.subborrow",
+    "x86.vcvtph2ps", "x86.vcvtps2ph",
+];
+
 /// What a line has that is in no list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
     Instruction(String),
+    Intrinsic(String),
     /// A flag, an attribute, a type or a constant.
     Word(String),
     Metadata(String),
@@ -93,11 +144,16 @@ pub(crate) enum Unknown {
 impl std::fmt::Display for Unknown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Unknown::Instruction(word) => write!(f, "the instruction `{word}`"),
-            Unknown::Word(word) => write!(f, "the attribute or flag `{word}`"),
-            Unknown::Metadata(word) => write!(f, "the metadata `!{word}`"),
-            Unknown::DebugRecord(word) => write!(f, "the debug record `{word}`"),
+            Unknown::Instruction(word) => write!(f, "the instruction `{word}`")?,
+            Unknown::Intrinsic(word) => {
+                let why = "which is not known to concern one work-item alone";
+                return write!(f, "the intrinsic `{word}`, {why}");
+            }
+            Unknown::Word(word) => write!(f, "the attribute or flag `{word}`")?,
+            Unknown::Metadata(word) => write!(f, "the metadata `!{word}`")?,
+            Unknown::DebugRecord(word) => write!(f, "the debug record `{word}`")?,
         }
+        write!(f, ", which LLVM {NEWEST_LLVM} and earlier do not write")
     }
 }
 
@@ -114,7 +170,59 @@ pub(crate) fn unknown_in_instruction(text: &str) -> Option<Unknown> {
     if !contains(INSTRUCTIONS, opcode) {
         return Some(Unknown::Instruction(opcode.to_string()));
     }
-    unknown_word(text)
+    unknown_intrinsic(text).or_else(|| unknown_word(text))
+}
+
+/// The first intrinsic of `text` that is not known.
+fn unknown_intrinsic(text: &str) -> Option<Unknown> {
+    let mut rest = text;
+    while rest.contains("@llvm.") {
+        let symbol = global_symbol(rest)?;
+        if let Some(name) = symbol.name.strip_prefix("llvm.")
+            && !is_known_intrinsic(name)
+        {
+            return Some(Unknown::Intrinsic(symbol.name.to_string()));
+        }
+        rest = symbol.rest;
+    }
+    None
+}
+
+/// Whether a name without `llvm.` is that of a list, with types behind it. Names of several words begin with others:
+/// `smul.fix` and `smul.fix.sat`.
+fn is_known_intrinsic(name: &str) -> bool {
+    let mut end = name.len();
+    loop {
+        let (stem, types) = name.split_at_checked(end).unwrap_or_default();
+        if contains(PROCESSOR_INTRINSICS, stem) {
+            return true;
+        }
+        let mut types = types.split('.').skip(1);
+        if contains(INTRINSICS, stem) && types.all(is_mangled_type) {
+            return true;
+        }
+        match stem.rfind('.') {
+            Some(point) => end = point,
+            None => return false,
+        }
+    }
+}
+
+/// Whether a part of an intrinsic's name is a type (`getMangledTypeStr`), such as `v4f32`, `p0` and `i64`.
+fn is_mangled_type(text: &str) -> bool {
+    let element = text.strip_prefix("nx").unwrap_or(text);
+    let element = match element.strip_prefix('v') {
+        Some(lanes) => lanes.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => element,
+    };
+    // Structs and arrays of types: no other word has an underscore there.
+    if element.starts_with("sl_") || element.starts_with("s_") {
+        return true;
+    }
+    let digits = element.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let (letters, _) = element.split_at(element.len().saturating_sub(digits.len()));
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && matches!(letters, "i" | "f" | "bf" | "p" | "ppcf" | "a") || element == "isVoid"
 }
 
 /// What the head of a function, or an attribute group, has that is not known.
@@ -219,7 +327,9 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        for list in [INSTRUCTIONS, WORDS, ATTRIBUTES, METADATA, DEBUG_RECORDS] {
+        for list in
+            [INSTRUCTIONS, WORDS, ATTRIBUTES, METADATA, DEBUG_RECORDS, INTRINSICS, PROCESSOR_INTRINSICS]
+        {
             assert!(list.is_sorted(), "{list:?}");
         }
     }
@@ -248,6 +358,13 @@ mod tests {
             "br i1 %4, label %\"a b\", label %5, !llvm.loop !11",
             "phi half [ 0xH3C00, %entry ], [ %x, %\"frob nicate\" ] ; preds",
             "call i32 asm sideeffect \"frob $0, $1\", \"=r,r\"(i32 %x) #3, !srcloc !9",
+            "call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr %b, i64 4, i1 false)",
+            "call { float, i32 } @llvm.frexp.f32.i32(float %x)",
+            "call i32 @llvm.smul.fix.sat.i32(i32 %a, i32 %b, i32 2)",
+            "call i32 @llvm.vector.reduce.add.nxv4i32(<vscale x 4 x i32> %v)",
+            "call void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 16) ]",
+            "call <4 x i32> @llvm.x86.sse2.cvtps2dq(<4 x float> %v)",
+            "call <4 x float> @llvm.aarch64.neon.fmax.v4f32(<4 x float> %a, <4 x float> %b)",
             "atomicrmw fadd ptr %p, float 1.000000e+00 syncscope(\"agent\") monotonic, align 4",
         ] {
             assert_eq!(unknown_in_instruction(text), None, "{text}");
@@ -268,6 +385,12 @@ mod tests {
             ("call void @f(ptr frob(4) %p)", Unknown::Word("frob".into())),
             ("load b8, ptr %p", Unknown::Word("b8".into())),
             ("load i32, ptr %p, !frob.kind !{}", Unknown::Metadata("frob.kind".into())),
+            ("call i32 @llvm.frob(i32 %x)", Unknown::Intrinsic("llvm.frob".into())),
+            // A word that a later release adds behind one that is known.
+            ("call i32 @llvm.fshl.frob.i32(i32 %x)", Unknown::Intrinsic("llvm.fshl.frob.i32".into())),
+            ("call void @g(ptr @llvm.frob.p0)", Unknown::Intrinsic("llvm.frob.p0".into())),
+            ("call ptr @llvm.stacksave.p0()", Unknown::Intrinsic("llvm.stacksave.p0".into())),
+            ("call void @llvm.x86.tilezero(i8 1)", Unknown::Intrinsic("llvm.x86.tilezero".into())),
             ("#dbg_frob(ptr %x)", Unknown::DebugRecord("#dbg_frob".into())),
         ] {
             assert_eq!(unknown_in_instruction(text), Some(unknown), "{text}");

@@ -157,18 +157,46 @@ pub fn ensure_package(workspace: &Workspace, package: &str) -> Result<PathBuf> {
     Ok(prefix)
 }
 
-/// Finds the file of one package as it is published, given as `NAME==VERSION`, downloading it first where it is missing.
-pub fn ensure_download(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+/// The system that a wheel is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WheelSystem {
+    /// manylinux on x86-64.
+    Linux,
+    /// `win_amd64`.
+    Windows,
+}
+
+impl WheelSystem {
+    fn platforms(self) -> &'static [&'static str] {
+        match self {
+            // Which platforms pip takes for this machine's depends on its release.
+            WheelSystem::Linux => &[
+                "manylinux_2_28_x86_64",
+                "manylinux_2_27_x86_64",
+                "manylinux_2_24_x86_64",
+                "manylinux2014_x86_64",
+                "manylinux1_x86_64",
+            ],
+            WheelSystem::Windows => &["win_amd64"],
+        }
+    }
+}
+
+/// Finds the file of one package as it is published for `system`, given as `NAME==VERSION`, downloading it first where it is
+/// missing.
+pub fn ensure_download(workspace: &Workspace, package: &str, system: WheelSystem) -> Result<PathBuf> {
     let tools = workspace.shell.create_dir(workspace.target_dir.join("tools"))?;
-    let folder = tools.join(format!("wheel-{}", package.replace("==", "-")));
+    let name = package.replace("==", "-");
+    let folder = match system {
+        WheelSystem::Linux => tools.join(format!("wheel-{name}")),
+        WheelSystem::Windows => tools.join(format!("wheel-{name}-windows")),
+    };
     if !folder.exists() {
         super::ensure(workspace, &[PIP])?;
         let new = tempfile::Builder::new().prefix(".new-").tempdir_in(tools)?;
         let pip = workspace.shell.cmd("python3").args(["-m", "pip", "download", "--quiet", "--no-deps"]);
         let pip = pip.args(["--disable-pip-version-check", "--no-input", "--only-binary", ":all:"]);
-        // Which platforms pip takes for this machine's depends on its release.
-        let platforms = ["manylinux_2_28", "manylinux_2_27", "manylinux_2_24", "manylinux2014", "manylinux1"];
-        let platforms = platforms.map(|name| format!("--platform={name}_x86_64"));
+        let platforms = system.platforms().iter().map(|name| format!("--platform={name}"));
         let pip = pip.arg("--python-version=3.11").args(platforms);
         pip.arg("--dest").arg(new.path()).arg(package).stdin("").run()?;
         std::fs::rename(new.path(), &folder)?;

@@ -12,13 +12,13 @@ use serde_json::Value;
 use self::theirs::{Judges, Listed};
 use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
-use offload_tests::setup::{self, Wheel};
+use offload_tests::setup::{self, Wheel, WheelSystem};
 use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str = "gate [--quick]  check public wheels with `verify --require`, compared with cuobjdump and llvm-objdump
 
 Every target that one of the tools finds in a library is required, and some that are not there: a library meets what the tool
-lists, and nothing else. A wheel of up to 100 MB is checked in a second, or the task fails; a larger one may take as much longer.
+lists, and nothing else. Of DLLs, cuobjdump reads the section with fatbins. A wheel of up to 100 MB is checked in a second, or the task fails; a larger one may take as much longer.
 Wheels are downloaded under the target directory. --quick checks three small ones with a development build and no
 time limit.";
 
@@ -26,6 +26,8 @@ time limit.";
 struct Form {
     /// As they stand in Python's package index.
     wheels: &'static [&'static str],
+    /// The same for Windows.
+    windows: &'static [&'static str],
     profile: Profile,
 }
 
@@ -51,11 +53,18 @@ const WHOLE: Form = Form {
         "torchaudio==2.6.0",
         "torchvision==0.21.0",
     ],
+    windows: &[
+        "bitsandbytes==0.45.5",
+        "ctranslate2==4.6.0",
+        "cupy-cuda12x==13.3.0",
+        "nvidia-nvjpeg-cu12==12.4.0.76",
+    ],
 };
 
 const QUICK: Form = Form {
     profile: Profile::Dev,
     wheels: &["jax-rocm60-plugin==0.5.0", "nvidia-nvjpeg-cu12==12.4.0.76", "torchaudio==2.6.0"],
+    windows: &[],
 };
 
 /// How many bytes of a wheel are judged in a second.
@@ -81,8 +90,10 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     };
     let ours = Ours::build(workspace, form.profile)?;
     let mut sum = Compared::default();
-    for package in form.wheels {
-        let compared = compare(workspace, &judges, &ours, package)?;
+    let linux = form.wheels.iter().map(|package| (package, WheelSystem::Linux));
+    let windows = form.windows.iter().map(|package| (package, WheelSystem::Windows));
+    for (package, system) in linux.chain(windows) {
+        let compared = compare(workspace, &judges, &ours, &PublicWheel { package, system })?;
         sum.verdicts += compared.verdicts;
         sum.other += compared.other;
         sum.slow += compared.slow;
@@ -91,7 +102,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     println!(
         "{FIGURE}{} wheels, {verdicts} verdicts; {other} other than cuobjdump's and llvm-objdump's, {slow} wheels above \
          their limit",
-        form.wheels.len()
+        form.wheels.len().saturating_add(form.windows.len())
     );
     Ok(if other + slow == 0 && verdicts > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -139,8 +150,18 @@ struct Compared {
     slow: u64,
 }
 
-fn compare(workspace: &Workspace, judges: &Judges, ours: &Ours, package: &str) -> Result<Compared> {
-    let wheel = setup::ensure_download(workspace, package)?;
+/// A wheel of Python's package index.
+struct PublicWheel {
+    package: &'static str,
+    system: WheelSystem,
+}
+
+fn compare(workspace: &Workspace, judges: &Judges, ours: &Ours, public: &PublicWheel) -> Result<Compared> {
+    let package = match public.system {
+        WheelSystem::Linux => public.package.to_string(),
+        WheelSystem::Windows => format!("{} for Windows", public.package),
+    };
+    let wheel = setup::ensure_download(workspace, public.package, public.system)?;
     let unpacked = tempfile::tempdir_in(&workspace.target_dir)?;
     let unzip = workspace.shell.cmd("python3").args(["-m", "zipfile", "-e"]).arg(&wheel);
     unzip.arg(unpacked.path()).run()?;

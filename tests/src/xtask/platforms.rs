@@ -4,6 +4,7 @@
 mod apt;
 mod changed;
 mod clangs;
+mod dylibs;
 mod emulator;
 mod folder;
 mod platform;
@@ -12,6 +13,7 @@ mod suites;
 use std::io::{Read, Seek};
 use std::process::{Command, ExitCode};
 
+use self::changed::Changes;
 use self::emulator::Emulator;
 use self::folder::Folder;
 use self::platform::{PLATFORMS, Platform, Step};
@@ -25,11 +27,13 @@ pub(crate) const HELP: &str = "platforms [--quick | --tests | --clang [RELEASE..
 For each target of rustc: whether the program builds, with or without a C compiler for the target, links and runs, the
 images that it decodes, and the devices on which its kernels give right results; and whether offload-build compiles for a
 system to build on. AArch64 runs in qemu-user, Windows in wine,
-WebAssembly in node; macOS and Windows with Microsoft's linker are checked, and not linked. rustup and apt install what
+WebAssembly in node; macOS and Windows with Microsoft's linker are checked, and not linked. The images of host for macOS are
+read by LLVM's tools. rustup and apt install what
 is missing; everything else is in the folder platforms of the target directory. --quick takes Windows, WebAssembly and AArch64
 alone, and checks macOS.
 Of the program for Windows all images but one kind are removed, and all are moved into a file and back, by `cargo offload`;
-llvm-objdump and Python's pefile read the result, and wine runs it. A second table counts the tests of offload-rt and of the
+llvm-objdump and Python's pefile read the result, and wine runs it. So it is with a DLL, which a program loads, launches a kernel
+of, and frees, three times. A second table counts the tests of offload-rt and of the
 crates that read and write packs which pass in wine; --tests prints it alone. --quick leaves both out.
 A third table has, for each release of clang from 19 on, the targets for which it compiles 12 kernels and 20 of public
 suites, and how many of them are right on the CPU (host), Intel's CPU runtime (spirv64) and PoCL (opencl-c). Releases that
@@ -135,8 +139,12 @@ fn outcome(
         row[4] = emulator.name();
         found = [counts.images.to_string(), counts.launched.to_string()];
         if emulator == Emulator::Wine && !quick {
-            changed = changed::check(workspace, folder, emulator, &folder.program(platform))?;
+            changed = changes(workspace, folder, platform, emulator)?;
         }
+    }
+    if platform.target.contains("apple") && !quick {
+        let changes = Changes::new(workspace, folder, Emulator::None)?;
+        changed = dylibs::check(workspace, folder, platform, &changes)?;
     }
     if platform.is_host {
         if !folder.check_build_helper(platform).status()?.success() {
@@ -149,6 +157,24 @@ fn outcome(
     row[6] = launched;
     row[7] = &changed;
     Ok(row.map(str::to_string))
+}
+
+/// What was done with the program, and with a library that another program loads.
+fn changes(
+    workspace: &Workspace,
+    folder: &Folder<'_>,
+    platform: &Platform,
+    emulator: Emulator,
+) -> Result<String> {
+    let changes = Changes::new(workspace, folder, emulator)?;
+    let of_program = changed::check(&changes, &folder.program(platform))?;
+    if !folder.cargo_for_plugin(platform).status()?.success() {
+        return Err(Error::new("a library with kernels does not build; see above"));
+    }
+    let loader = folder.built(platform, "platforms-loader.exe");
+    let library = folder.built(platform, "platforms_plugin.dll");
+    let of_library = changed::check_library(&changes, &loader, &library)?;
+    Ok(format!("{of_program}; {of_library}"))
 }
 
 /// What the program printed; an error if it did not succeed.

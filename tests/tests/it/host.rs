@@ -116,6 +116,59 @@ fn mathematics_may_be_relaxed() {
     }
 }
 
+/// All calls have one exponent, and the module is optimised twice: `powers` may have its accesses of neighbours joined, and
+/// those of `chain` are in order.
+const ONE_EXPONENT: &str = "
+__kernel void powers(__global const float *restrict x, __global float *restrict y) {
+  size_t i = get_global_id(0);
+  y[i] = pow(x[2 * i], 2.5f) + pow(x[2 * i + 1], 2.5f);
+}
+__kernel void chain(__global float *x, __global float *y, uint n) {
+  size_t i = get_global_id(0);
+  y[2 * i] = x[2 * i + 1];
+  y[2 * i + 1] = pow(x[2 * i], 2.5f) + y[2 * i];
+  for (uint k = 0; k < n; k++) {
+    y[2 * i + 1] += x[2 * k];
+    x[2 * k + 1] = y[2 * k];
+  }
+}
+";
+
+const SUMS: &str = r#"//! Compares sums of powers with Rust's.
+
+use offload_rt::{Arg, Device, NdRange};
+
+offload_rt::include_kernels!("square");
+
+fn main() {
+    let device = Device::host();
+    let program = square::module().load(&device).unwrap();
+    let x: Vec<f32> = (1..=128).map(|i| i as f32 / 8.0).collect();
+    let mut y = vec![0f32; 64];
+    let range = NdRange::new([64], [64]);
+    // SAFETY: one has two elements for each work-item, the other one.
+    unsafe { program.launch("powers", range, &mut [Arg::input(&x), Arg::in_out(&mut y)]) }.unwrap();
+    for (x, y) in x.chunks(2).zip(&y) {
+        let wanted = x[0].powf(2.5) + x[1].powf(2.5);
+        assert!((y - wanted).abs() <= 1e-4 * wanted, "{x:?}: {y}, {wanted}");
+    }
+    println!("right");
+}
+"#;
+
+#[test]
+fn one_exponent_of_all_calls_stays_an_argument() {
+    let project = Project::new("debugged");
+    project.write("kernels/square.cl", ONE_EXPONENT);
+    project.write("src/main.rs", SUMS);
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    project.write(
+        "Cargo.toml",
+        &format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name()),
+    );
+    assert_eq!(output_text(&project), "right\n");
+}
+
 /// Comparisons with edges, which whole rows of a group may be spared: those of a line of numbers, and of numbers that wrap
 /// within a row.
 const EDGES: &str = "

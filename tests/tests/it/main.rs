@@ -49,6 +49,7 @@ mod large_modules;
 mod launchers;
 mod life;
 mod lookups;
+mod macho;
 mod matrix;
 mod memory;
 mod object;

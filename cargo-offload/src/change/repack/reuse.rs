@@ -157,8 +157,9 @@ impl ReusedFrame {
             }
             _ => false,
         };
-        let alone = image.block.is_none() && image.codec == *codec && image.filter == *filter;
-        if alone && same_parent && *codec != Codec::Raw {
+        let codec = codec.for_content(image.raw_size, plan.level());
+        let alone = image.block.is_none() && image.codec == codec && image.filter == *filter;
+        if alone && same_parent && codec != Codec::Raw {
             ReusedFrame::new(source).map(Some)
         } else {
             Ok(None)

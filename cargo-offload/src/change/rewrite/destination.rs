@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use offload_build::shared::parent;
 use offload_format::Limits;
 
-use super::pe;
-use super::rewritten::{Patch, Rewritten};
+use super::rewritten::Rewritten;
 use crate::cli;
 use crate::error::{Error, IoContext, Result};
 use crate::files::lock::DirectoryLock;
@@ -59,13 +58,11 @@ impl Destination {
         let data = fs::metadata(like).io_context("inspect", like)?;
         let mut staged = Staged::new(path)?;
         program.write_to(staged.file()).io_context("write", path)?;
-        if let Some(offset) = program.checksum {
+        if let Some(seal) = &program.seal {
             let written = staged.readable();
             let written = File::open(&written).io_context("open", &written)?;
-            let sum = pe::checksum(&written, offset).io_context("read", path)?;
-            Patch { offset, bytes: sum.to_le_bytes().to_vec() }
-                .write_to(staged.file())
-                .io_context("write", path)?;
+            let patch = seal.patch(&written).io_context("read", path)?;
+            patch.write_to(staged.file()).io_context("write", path)?;
         }
         self.read_back(&staged.readable(), &program.ids)?;
         staged.set_permissions(data.permissions()).io_context("write", path)?;

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::offsets::{Change, OffsetMap, OldFile};
 use super::refusal::{does_not_fit, refused_as_it_is};
 use super::replacement::{Replacement, arrange, descriptor_patch, packs_range, too_large};
-use super::rewritten::{Patch, Rewritten};
+use super::rewritten::{Patch, Rewritten, Seal};
 use crate::error::{Error, IoContext, Result};
 use crate::files::pieces::{Piece, total};
 use crate::files::read_at::read_at;
@@ -69,7 +69,7 @@ pub(super) fn rewrite(program: &PackFile, packs: &[Replacement]) -> Result<Rewri
         pieces: offsets.pieces(&whole, content),
         patches,
         ids: packs.iter().map(|pack| pack.pack.id.0).collect(),
-        checksum: (headers.number(checksum) != 0).then_some(checksum),
+        seal: (headers.number(checksum) != 0).then_some(Seal::Checksum(checksum)),
     })
 }
 
@@ -78,7 +78,8 @@ fn signed(path: &Path) -> Error {
         .hint("change it before it is signed, or remove the signature: `signtool remove /s FILE` or `osslsigncode remove-signature`")
 }
 
-fn is_zero(file: &File, start: u64, end: u64) -> io::Result<bool> {
+/// Whether all bytes of a range of the file are zero.
+pub(super) fn is_zero(file: &File, start: u64, end: u64) -> io::Result<bool> {
     let mut at = start;
     while at < end {
         let size = end.saturating_sub(at).min(PART);

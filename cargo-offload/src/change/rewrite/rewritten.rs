@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
+use super::pe;
+use super::signature::PageHashes;
 use crate::files::pieces::Piece;
 
 /// Its bytes.
@@ -13,8 +15,30 @@ pub(crate) struct Rewritten {
     pub(super) patches: Vec<Patch>,
     /// The identities of its packs.
     pub(super) ids: BTreeSet<[u8; 16]>,
-    /// Offset of the checksum of a PE file that has one.
-    pub(super) checksum: Option<u64>,
+    /// What is computed of the whole file.
+    pub(super) seal: Option<Seal>,
+}
+
+/// Bytes that are computed of all others.
+#[derive(Debug)]
+pub(super) enum Seal {
+    /// The checksum of a PE file, whose field is at this offset.
+    Checksum(u64),
+    /// The hashes in the signature of a Mach-O file.
+    PageHashes(PageHashes),
+}
+
+impl Seal {
+    /// The bytes for the file as it is `written` without them.
+    pub(super) fn patch(&self, written: &File) -> io::Result<Patch> {
+        match self {
+            Seal::Checksum(offset) => {
+                let sum = pe::checksum(written, *offset)?;
+                Ok(Patch { offset: *offset, bytes: sum.to_le_bytes().to_vec() })
+            }
+            Seal::PageHashes(hashes) => Ok(Patch { offset: hashes.offset, bytes: hashes.compute(written)? }),
+        }
+    }
 }
 
 /// Bytes in place of others.

@@ -70,7 +70,7 @@ impl Frame<'_> {
     fn kind(&self) -> Option<FrameKind> {
         match (self.image.block, self.image.codec) {
             (Some(_), _) => Some(FrameKind::Block),
-            (None, Codec::Zstd) => Some(FrameKind::Alone),
+            (None, Codec::Zstd | Codec::ZstdChunks) => Some(FrameKind::Alone),
             (None, Codec::ZstdPrefix) => Some(FrameKind::Related),
             _ => None,
         }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use object::FileKind;
+
 use crate::files::name::sound;
 use crate::read::records::{ImageRecord, Origin};
 
@@ -17,9 +19,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// `blas.N=2.amdgcn-gfx90a.co`.
-    pub(super) fn name_image(&mut self, image: &ImageRecord) -> String {
-        self.unique(&words(image), ending(image))
+    /// `blas.N=2.amdgcn-gfx90a.co`; images for the CPU end as `host` says.
+    pub(super) fn name_image(&mut self, image: &ImageRecord, host: HostEnding) -> String {
+        let ending = if image.image_kind == "host" { host.0 } else { ending(image) };
+        self.unique(&words(image), ending)
     }
 
     /// The same for a frame of a pack or a whole container.
@@ -43,6 +46,27 @@ impl Names {
             if self.taken.insert(name.to_lowercase()) {
                 return name;
             }
+        }
+    }
+}
+
+/// How the names of a pack's images for the CPU end: they are libraries for the system of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostEnding(&'static str);
+
+impl Default for HostEnding {
+    fn default() -> HostEnding {
+        HostEnding("so")
+    }
+}
+
+impl HostEnding {
+    /// What loaders expect of the library `bytes`.
+    pub(super) fn for_library(bytes: &[u8]) -> HostEnding {
+        match FileKind::parse(bytes) {
+            Ok(FileKind::Pe32 | FileKind::Pe64) => HostEnding("dll"),
+            Ok(FileKind::MachO32 | FileKind::MachO64) => HostEnding("dylib"),
+            _ => HostEnding::default(),
         }
     }
 }
@@ -102,6 +126,7 @@ fn ending(image: &ImageRecord) -> &'static str {
 fn codec_ending(codec: &str) -> &'static str {
     match codec {
         "raw" => "raw",
+        "zstd-chunks" => "frame",
         codec if codec.starts_with("zstd") => "zst",
         codec if codec.starts_with("lzma") => "lzma",
         _ => "frame",
@@ -155,6 +180,19 @@ mod tests {
         assert_eq!(last.as_deref(), Some("m-100000.bin"));
         // With a look at each name that came before, it is an hour.
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn libraries_end_as_their_system_has_it() {
+        let mut pe = vec![0; 0x60];
+        pe[..2].copy_from_slice(b"MZ");
+        pe[0x3c] = 0x40;
+        pe[0x40..0x44].copy_from_slice(b"PE\0\0");
+        pe[0x58..0x5a].copy_from_slice(&[0x0b, 0x02]);
+        assert_eq!(HostEnding::for_library(&pe), HostEnding("dll"));
+        assert_eq!(HostEnding::for_library(&0xfeed_facf_u32.to_le_bytes().repeat(8)), HostEnding("dylib"));
+        assert_eq!(HostEnding::for_library(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0"), HostEnding("so"));
+        assert_eq!(HostEnding::for_library(b""), HostEnding("so"));
     }
 
     #[test]

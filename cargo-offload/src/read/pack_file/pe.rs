@@ -7,14 +7,10 @@ use std::io::{self, ErrorKind};
 
 use offload_format::bytes::{array, range, u16_at, u32_at, u64_at};
 use offload_format::pack::layout::MAGIC;
-use offload_format::section::{
-    DESCRIPTOR_ADDRESS, DESCRIPTOR_MAGIC, DESCRIPTOR_RESERVED, DESCRIPTOR_SIZE, Descriptor, PE_SECTION,
-    ParsedDescriptor,
-};
+use offload_format::section::{DESCRIPTOR_SIZE, Descriptor, PE_SECTION};
 
-use super::elf::{LinkedPack, LinkedPacks};
-use super::references::{LedTo, MOST, compare};
-use crate::files::object_file::examine;
+use super::descriptor_table::{self, FoundDescriptor, PackPlace, TableRange, first_bytes};
+use super::elf::LinkedPacks;
 use crate::files::read_at::read_at;
 
 /// Offset in the optional header of the size of initialised data.
@@ -71,17 +67,17 @@ impl PeFile {
     /// # Errors
     /// The file cannot be read.
     pub(crate) fn read(file: &File) -> io::Result<Option<PeFile>> {
-        let Some(start) = if_there(file, 64)? else { return Ok(None) };
+        let Some(start) = first_bytes(file, 64)? else { return Ok(None) };
         let header = u32_at(&start, 60, WHAT).map(u64::from);
         let header = header.ok().filter(|_| start.starts_with(b"MZ"));
         let Some(coff) = header.and_then(|header| header.checked_add(4)) else { return Ok(None) };
         let Some(optional) = coff.checked_add(20) else { return Ok(None) };
-        let Some(bytes) = if_there(file, optional)? else { return Ok(None) };
+        let Some(bytes) = first_bytes(file, optional)? else { return Ok(None) };
         let Ok(sizes) = sizes(&bytes, coff) else { return Ok(None) };
         let Some(table) = optional.checked_add(sizes.optional) else { return Ok(None) };
         let size = sizes.sections.checked_mul(SECTION_SIZE).and_then(|size| table.checked_add(size));
         let Some(size) = size else { return Ok(None) };
-        let Some(bytes) = if_there(file, size)? else { return Ok(None) };
+        let Some(bytes) = first_bytes(file, size)? else { return Ok(None) };
         Ok(PeFile::parse(bytes, [coff, optional, table]).ok())
     }
 
@@ -147,6 +143,13 @@ impl PeFile {
         })
     }
 
+    /// Where a descriptor's pack is.
+    fn place_of(&self, descriptor: &Descriptor) -> Option<PackPlace> {
+        let address = descriptor.pack.cast_unsigned();
+        let offset = self.file_offset(address)?;
+        Some(PackPlace { address, offset, is_loaded: self.is_loaded(address, descriptor.pack_size) })
+    }
+
     /// The section with descriptors and packs.
     fn own_section(&self) -> Option<&PeSection> {
         self.sections.iter().find(|section| section.name == *PE_SECTION.as_bytes())
@@ -177,14 +180,6 @@ fn sizes(bytes: &[u8], coff: u64) -> Result<Sizes, offload_format::Error> {
     })
 }
 
-/// The first bytes, or `None` if the file ends before.
-fn if_there(file: &File, size: u64) -> io::Result<Option<Vec<u8>>> {
-    match read_at(file, 0, size) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
-        outcome => outcome.map(Some),
-    }
-}
-
 /// The file offsets of packs; empty if it is not a PE file with descriptors.
 pub(super) fn pack_offsets(file: &File) -> io::Result<BTreeSet<u64>> {
     Ok(linked_packs(file)?.packs.iter().map(|pack| pack.pack_offset).collect())
@@ -195,58 +190,16 @@ pub(super) fn pack_offsets(file: &File) -> io::Result<BTreeSet<u64>> {
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn linked_packs(file: &File) -> io::Result<LinkedPacks> {
-    let mut found = LinkedPacks::default();
-    let Some(program) = PeFile::read(file)? else { return Ok(found) };
-    for FoundDescriptor { address, offset, bytes } in descriptors(&program, file)? {
-        let Ok(ParsedDescriptor { descriptor, .. }) = Descriptor::parse(&bytes) else { continue };
-        let Some(descriptor) = descriptor else {
-            found.later = true;
-            continue;
-        };
-        let pack_address = descriptor.pack.cast_unsigned();
-        let is_address = descriptor.flags & DESCRIPTOR_ADDRESS != 0;
-        let Some(pack_offset) = program.file_offset(pack_address).filter(|_| is_address) else { continue };
-        found.packs.push(LinkedPack {
-            descriptor,
-            descriptor_address: address,
-            descriptor_offset: offset,
-            pack_address,
-            pack_offset,
-            note_ids: Vec::new(),
-        });
-    }
-    Ok(found)
-}
-
-/// A descriptor in the file.
-struct FoundDescriptor {
-    address: u64,
-    offset: u64,
-    bytes: Vec<u8>,
+    let Some(program) = PeFile::read(file)? else { return Ok(LinkedPacks::default()) };
+    let descriptors = descriptors(&program, file)?;
+    Ok(descriptor_table::linked_packs(descriptors, |descriptor| program.place_of(descriptor)))
 }
 
 /// The descriptors at the start of their section; packs follow.
 fn descriptors(program: &PeFile, file: &File) -> io::Result<Vec<FoundDescriptor>> {
-    let mut found = Vec::new();
-    let Some(section) = program.own_section() else { return Ok(found) };
-    let mut at = 0u64;
-    while at.saturating_add(DESCRIPTOR_SIZE) <= section.size {
-        let offset = section.offset.saturating_add(at);
-        let start = match read_at(file, offset, DESCRIPTOR_SIZE) {
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
-            start => start?,
-        };
-        if !start.starts_with(&DESCRIPTOR_MAGIC) {
-            break;
-        }
-        // One of a later release may be longer.
-        let size = u32_at(&start, 8, WHAT).map_or(DESCRIPTOR_SIZE, u64::from).max(DESCRIPTOR_SIZE);
-        let whole = size <= section.size.saturating_sub(at);
-        let bytes = if whole { read_at(file, offset, size).unwrap_or(start) } else { start };
-        found.push(FoundDescriptor { address: section.address.saturating_add(at), offset, bytes });
-        at = at.saturating_add(size);
-    }
-    Ok(found)
+    let Some(section) = program.own_section() else { return Ok(Vec::new()) };
+    let PeSection { address, offset, size, .. } = *section;
+    descriptor_table::descriptors(file, TableRange { address, offset, size })
 }
 
 /// The problem of a section that has something else behind its descriptors than packs: a damaged descriptor hides those that
@@ -273,30 +226,10 @@ fn behind(program: &PeFile, file: &File, descriptors: &[FoundDescriptor]) -> io:
 pub(crate) fn problems(file: &File) -> io::Result<Vec<String>> {
     let Some(program) = PeFile::read(file)? else { return Ok(Vec::new()) };
     let descriptors = descriptors(&program, file)?;
-    let unknown = behind(&program, file, &descriptors)?;
-    examine(file, |file| {
-        let mut problems = Vec::new();
-        problems.extend(unknown);
-        let mut ids = BTreeSet::new();
-        for FoundDescriptor { address, bytes, .. } in descriptors.iter().take(MOST) {
-            let reserved = bytes.get(DESCRIPTOR_RESERVED as usize..).unwrap_or_default();
-            let problem = match Descriptor::parse(bytes) {
-                Ok(ParsedDescriptor { descriptor: Some(descriptor), size: DESCRIPTOR_SIZE, .. })
-                    if reserved.iter().all(|byte| *byte == 0) =>
-                {
-                    let start = descriptor.pack.cast_unsigned();
-                    let led_to = program.file_offset(start).map(|offset| LedTo {
-                        offset,
-                        is_loaded: program.is_loaded(start, descriptor.pack_size),
-                        flags: DESCRIPTOR_ADDRESS,
-                    });
-                    compare(file, &descriptor, led_to, &mut ids).err()
-                }
-                Ok(_) => Some("is from a newer release".to_string()),
-                Err(error) => Some(format!("is damaged: {error}")),
-            };
-            problems.extend(problem.map(|problem| format!("the descriptor at {address:#x} {problem}")));
-        }
-        problems
-    })
+    let mut problems = Vec::new();
+    problems.extend(behind(&program, file, &descriptors)?);
+    let of_descriptors =
+        descriptor_table::problems(file, &descriptors, |descriptor| program.place_of(descriptor));
+    problems.extend(of_descriptors?);
+    Ok(problems)
 }

@@ -8,11 +8,31 @@ typedef __builtin_ms_va_list va_list;
 #define VARIADIC __attribute__((ms_abi))
 #define va_start __builtin_ms_va_start
 #define va_end __builtin_ms_va_end
+#elif defined(__OFFLOAD_APPLE_VARIADIC)
+/* Callers and this function are compiled for Linux, and code is generated for Apple's AArch64, which passes all of these
+ * arguments in memory, at multiples of 8 or 16, and whose list is one pointer
+ * (https://developer.apple.com/documentation/xcode/writing-arm64-code-for-apple-platforms). Larger vectors are pointers. */
+typedef struct { char *next; __builtin_va_list of_linux; } va_list;
+#define VARIADIC
+#define va_start(list, last) \
+  (__builtin_va_start((list).of_linux, last), __builtin_memcpy(&(list).next, &(list).of_linux, sizeof(char *)))
+#define va_end(list) __builtin_va_end((list).of_linux)
+static void *take_argument(va_list *list, u64 size) {
+  u64 slot = size > 8 ? 16 : 8;
+  char *at = (char *)(((u64)list->next + slot - 1) & -slot);
+  list->next = at + slot;
+  return at;
+}
+#define va_arg(list, type)                                               \
+  (*(type *)(sizeof(type) > 16 ? *(void **)take_argument(&(list), 8) : take_argument(&(list), sizeof(type))))
 #else
 typedef __builtin_va_list va_list;
 #define VARIADIC
 #define va_start __builtin_va_start
 #define va_end __builtin_va_end
+#endif
+#ifndef va_arg
+#define va_arg(list, type) __builtin_va_arg(list, type)
 #endif
 typedef __SIZE_TYPE__ size_t;
 int snprintf(char *, size_t, const char *, ...);
@@ -84,7 +104,6 @@ VECTORS(char) VECTORS(short) VECTORS(int) VECTORS(long) VECTORS(float) VECTORS(d
     for (u32 i = 0; i < n; ++i) out[i] = v[i];                 \
     break;                                                     \
   }
-#define va_arg(list, type) __builtin_va_arg(list, type)
 #define TAKE_VECTOR(type, out)                                                                              \
   switch (c->elements) {                                                                                    \
     TAKE(type, 2, out) TAKE(type, 3, out) TAKE(type, 4, out) TAKE(type, 8, out) TAKE(type, 16, out)         \

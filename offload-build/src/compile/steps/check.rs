@@ -31,9 +31,13 @@ pub(crate) fn elf(bytes: &[u8]) -> Result<()> {
     starts_with(bytes, b"\x7fELF", "an ELF object")
 }
 
-/// An object for Windows on x86-64.
-pub(crate) fn coff(bytes: &[u8]) -> Result<()> {
-    starts_with(bytes, &[0x64, 0x86], "a COFF object")
+/// An object for another system than Linux.
+pub(crate) fn object_for_cpu(bytes: &[u8]) -> Result<()> {
+    let file = parse_for_cpu(bytes)?;
+    match file.format() {
+        BinaryFormat::Coff | BinaryFormat::MachO => Ok(()),
+        format => Err(Error::new(format!("it is of format {format:?}"))),
+    }
 }
 
 fn starts_with(bytes: &[u8], magic: &[u8], what: &str) -> Result<()> {
@@ -156,7 +160,7 @@ pub(crate) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     let file = parse_for_cpu(bytes)?;
     let exports = exports(&file)?;
     expect_kernels(exports.iter().filter_map(|export| export.name.strip_prefix(RUN_PREFIX)), kernels)?;
-    // The linker of Windows resolves all names.
+    // The linkers of Windows and macOS resolve all names.
     if file.format() != BinaryFormat::Elf {
         return Ok(());
     }
@@ -173,8 +177,18 @@ pub(crate) fn undefined_symbols(bytes: &[u8]) -> Result<BTreeSet<String>> {
     let file = parse_for_cpu(bytes)?;
     let undefined = file.symbols().filter(|symbol| symbol.is_undefined());
     let mut names = BTreeSet::new();
-    names.extend(undefined.filter_map(|symbol| symbol.name().ok().map(str::to_string)));
+    names.extend(
+        undefined.filter_map(|symbol| symbol.name().ok().map(|name| c_name(&file, name).to_string())),
+    );
     Ok(names)
+}
+
+/// The name that C has for a symbol: macOS puts a `_` before it.
+fn c_name<'n>(file: &object::File<'_>, name: &'n str) -> &'n str {
+    match file.format() {
+        BinaryFormat::MachO => name.strip_prefix('_').unwrap_or(name),
+        _ => name,
+    }
 }
 
 /// What code generation may call of the C library and its mathematics, beside what printing and asserting use.
@@ -264,7 +278,8 @@ fn exports(file: &object::File<'_>) -> Result<Vec<Exported>> {
         let export = export.map_err(broken_for_cpu)?;
         let NameOrOrdinal::Name(name) = export.name() else { continue };
         let ExportTarget::Address { address } = export.target() else { continue };
-        found.push(Exported { name: String::from_utf8_lossy(name).into_owned(), address });
+        let name = String::from_utf8_lossy(name);
+        found.push(Exported { name: c_name(file, &name).to_string(), address });
     }
     Ok(found)
 }
@@ -288,7 +303,7 @@ fn parse_elf(bytes: &[u8]) -> Result<ElfFile64<'_, LittleEndian>> {
     ElfFile64::parse(bytes).map_err(|error| Error::new(format!("it is not an ELF library: {error}")))
 }
 
-/// An object or a library for a CPU: ELF, or COFF and PE for Windows.
+/// An object or a library for a CPU: ELF, COFF and PE for Windows, or Mach-O.
 fn parse_for_cpu(bytes: &[u8]) -> Result<object::File<'_>> {
     object::File::parse(bytes).map_err(broken_for_cpu)
 }

@@ -1,4 +1,5 @@
-//! `host`: a shared object for the program's own CPU, a DLL on Windows, which offload-rt loads and runs without any driver.
+//! `host`: a shared object for the program's own CPU, a DLL on Windows and a dynamic library on macOS, which offload-rt loads
+//! and runs without any driver.
 //!
 //! Each kernel `K` is exported as `__offload_run_K(group, args, first, last)`, which runs a box of work-items of one
 //! work-group (`host_shim.c` has the types). The functions of OpenCL C come from PoCL's library of LLVM bitcode.
@@ -10,6 +11,7 @@ mod cpu;
 mod half;
 mod half_functions;
 pub(crate) mod image_functions;
+mod macos;
 mod sources;
 pub(crate) mod sub_group_functions;
 mod windows;
@@ -149,7 +151,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     }
     let shim = c_functions(session, cpu, "host shim", shim(session, cpu, &texts, has_warps))?;
     modules.push(match cpu.system {
-        System::Linux => shim,
+        System::Linux | System::MacOs => shim,
         System::Windows => windows::with_one_convention(session, &shim)?,
     });
     let tool = session.tools().llvm_link()?;
@@ -213,11 +215,11 @@ pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 /// What kernels with this IR need beside PoCL's library: most neither print nor assert.
 fn shim(session: &Session<'_>, cpu: &Cpu, texts: &[String], has_warps: bool) -> String {
     let mut shim = SHIM.to_string();
-    if cpu.system == System::Windows {
-        shim.insert_str(0, windows::MACRO);
-    }
-    if session.env().cfg.arch == "aarch64" {
-        shim.push_str(ATOMICS);
+    match cpu.system {
+        System::Linux if cpu.is_aarch64 => shim.push_str(ATOMICS),
+        System::Windows => shim.insert_str(0, windows::MACRO),
+        System::MacOs if cpu.is_aarch64 => shim.insert_str(0, macos::MACRO),
+        System::Linux | System::MacOs => {}
     }
     if session.env().is_sanitized() {
         shim.push_str(CHECKS);
@@ -336,16 +338,17 @@ fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> 
 
 fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Result<Blob> {
     let args = [level, &["-ffunction-sections", "-c"]].concat();
-    match cpu.system {
-        System::Linux => session.step(&cpu.ir_step(session, "host object", &args, module)?, check::elf),
-        System::Windows => {
-            let module = windows::retarget(session, module)?;
-            let target = cpu.codegen_target();
-            // The later of two targets is used.
-            let args = [&args[..], &[&target, "-fdata-sections"]].concat();
-            session.step(&cpu.ir_step(session, "host object", &args, &module)?, check::coff)
-        }
-    }
+    let Some(target) = cpu.code_target() else {
+        return session.step(&cpu.ir_step(session, "host object", &args, module)?, check::elf);
+    };
+    let key = KeyBuilder::new("host for another system").part(target.flag().as_bytes()).part(&module.hash.0);
+    let cache = session.cache();
+    let retargeted =
+        cache.get_or(key.finish(), || Ok(offload_ir::retarget(&module.read_text()?, target).into_bytes()))?;
+    // The later of two targets is used.
+    let target = target.flag();
+    let args = [&args[..], &[&target, "-fdata-sections"]].concat();
+    session.step(&cpu.ir_step(session, "host object", &args, &retargeted)?, check::object_for_cpu)
 }
 
 pub(crate) fn shared_object(
@@ -357,26 +360,42 @@ pub(crate) fn shared_object(
     let half = half::functions(session, objects, cpu)?;
     let mut inputs: Vec<_> = objects.iter().chain(&half).map(|object| (object, ".o")).collect();
     let of_system;
-    if cpu.system == System::Windows {
-        windows::check_references(objects)?;
-        of_system = [windows::support(session, cpu)?, windows::import_library(session)?];
-        inputs.extend(of_system.iter().zip([".o", ".a"]));
+    match cpu.system {
+        System::Linux => {}
+        System::Windows => {
+            windows::check_references(objects)?;
+            of_system = [windows::support(session, cpu)?, windows::import_library(session)?];
+            inputs.extend(of_system.iter().zip([".o", ".a"]));
+        }
+        System::MacOs => {
+            macos::check_references(objects)?;
+            of_system = [macos::support(session, cpu)?, macos::library(session)?];
+            inputs.extend(of_system.iter().zip([".o", ".tbd"]));
+        }
     }
     let tool = session.tools().lld()?;
     let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-all"] };
-    let fixed: &[&str] = match cpu.system {
-        System::Linux => {
-            &["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"]
-        }
-        System::Windows => &["-m", "i386pep", "-shared", "--gc-sections", "--no-insert-timestamp", "-o"],
-    };
     // Functions of libraries are in each part that calls them.
     let fold: &[&str] = if objects.len() > 1 { &["--icf=safe"] } else { &[] };
-    let args = texts(strip.iter().chain(fold).copied())
-        .chain(texts(fixed.iter().copied()))
-        .chain([Arg::Output])
-        .chain((0..inputs.len()).map(Arg::Input))
-        .collect();
+    let mut flags = [strip, fold].concat();
+    match cpu.system {
+        System::Linux => {
+            flags.extend([
+                "-shared",
+                "--gc-sections",
+                "--hash-style=gnu",
+                "--build-id=none",
+                "-z",
+                "now",
+                "-o",
+            ]);
+        }
+        System::Windows => {
+            flags.extend(["-m", "i386pep", "-shared", "--gc-sections", "--no-insert-timestamp", "-o"]);
+        }
+        System::MacOs => flags = macos::link_flags(cpu.is_aarch64).to_vec(),
+    }
+    let args = texts(flags).chain([Arg::Output]).chain((0..inputs.len()).map(Arg::Input)).collect();
     let step = Step { name: "host library", tool: &tool, args, inputs, files: vec![] };
     session.step(&step, |bytes| check::host(bytes, kernels))
 }

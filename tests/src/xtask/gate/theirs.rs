@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use object::read::pe::PeFile64;
+use object::{Object, ObjectSection};
+
 use super::Counts;
 use offload_tests::error::Result;
 
@@ -30,8 +33,14 @@ impl Judges {
         let mut listed = Listed::default();
         for library in libraries(folder)? {
             let name = library.strip_prefix(folder).unwrap_or(&library).display().to_string();
-            let cuda =
-                Command::new(&self.cuobjdump).args(["--list-elf", "--list-ptx"]).arg(&library).output()?;
+            // It reads no PE files on Linux, and takes fatbins as they are.
+            let fatbins = tempfile::NamedTempFile::new()?;
+            let is_pe = is_windows(&library);
+            if is_pe && !copy_fatbins(&library, fatbins.path())? {
+                continue;
+            }
+            let read = if is_pe { fatbins.path() } else { library.as_path() };
+            let cuda = Command::new(&self.cuobjdump).args(["--list-elf", "--list-ptx"]).arg(read).output()?;
             if String::from_utf8_lossy(&cuda.stderr).contains("fatal") {
                 listed.unfinished.insert(name.clone());
             }
@@ -73,6 +82,23 @@ fn of_objdump(line: &str) -> Option<String> {
     Some(format!("amdgcn:{arch}"))
 }
 
+/// Whether a file is a DLL, by its name.
+fn is_windows(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "dll" || ending == "pyd")
+}
+
+/// Copies the sections in which nvcc puts fatbins for Windows, the second of relocatable code; whether there is one.
+fn copy_fatbins(library: &Path, to: &Path) -> Result<bool> {
+    let bytes = std::fs::read(library)?;
+    let Ok(file) = PeFile64::parse(bytes.as_slice()) else { return Ok(false) };
+    let mut fatbins = Vec::new();
+    for section in [".nv_fatb", "__nv_rel"].iter().filter_map(|name| file.section_by_name(name)) {
+        fatbins.extend_from_slice(section.data().unwrap_or_default());
+    }
+    std::fs::write(to, &fatbins)?;
+    Ok(!fatbins.is_empty())
+}
+
 fn libraries(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -81,7 +107,7 @@ fn libraries(folder: &Path) -> Result<Vec<PathBuf>> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
             found.extend(libraries(&path)?);
-        } else if path.to_string_lossy().contains(".so") {
+        } else if path.to_string_lossy().contains(".so") || is_windows(&path) {
             found.push(path);
         }
     }

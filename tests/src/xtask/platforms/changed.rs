@@ -1,4 +1,5 @@
-//! Changes of the linked program by `cargo offload`: what is left runs, and readers of other people see a sound file.
+//! Changes of linked programs and libraries by `cargo offload`: what is left runs, and readers of other people see a sound
+//! file.
 
 use std::path::{Path, PathBuf};
 
@@ -27,14 +28,7 @@ sys.exit(len(problems))
 
 /// The program with the images of one target alone, with all of them in a file beside it, and with these put back, which gives
 /// the first bytes again.
-pub(super) fn check(
-    workspace: &Workspace,
-    folder: &Folder<'_>,
-    emulator: Emulator,
-    program: &Path,
-) -> Result<String> {
-    workspace.cargo().args(["build", "--quiet", "--package", "cargo-offload"]).quiet().run()?;
-    let changes = Changes { workspace, folder, emulator, reader: reader(workspace, folder)? };
+pub(super) fn check(changes: &Changes<'_>, program: &Path) -> Result<String> {
     let kept = changes.with_name("kept.exe")?;
     changes.offload(&["prune", "--keep", "opencl-c", "-o"], &[&kept, program])?;
     changes.expect(&kept, Counts { images: 3, launched: 1 })?;
@@ -42,14 +36,35 @@ pub(super) fn check(
     changes.offload(&["repack", "--sidecar", "-o"], &[&apart, program])?;
     changes.expect(&apart, Counts { images: 9, launched: 2 })?;
     changes.offload(&["repack", "--embed", "--in-place"], &[&apart])?;
-    let shell = &workspace.shell;
+    let shell = &changes.workspace.shell;
     if shell.read_binary_file(&apart)? != shell.read_binary_file(program)? {
         return Err(Error::new("a program whose images went and came back is another one"));
     }
     Ok("pruned, apart, joined".to_string())
 }
 
-struct Changes<'a> {
+/// The library for Windows with one kind of image, with all in a file beside it, and what is extracted of it. `loader` loads
+/// each three times.
+pub(super) fn check_library(changes: &Changes<'_>, loader: &Path, library: &Path) -> Result<String> {
+    changes.expect_loaded(loader, library, 3)?;
+    let kept = changes.with_name("kept.dll")?;
+    changes.offload(&["prune", "--keep", "host", "-o"], &[&kept, library])?;
+    changes.expect_sound(&kept)?;
+    changes.offload(&["verify", "--require", "host"], &[&kept])?;
+    changes.expect_loaded(loader, &kept, 1)?;
+    let apart = changes.with_name("apart.dll")?;
+    changes.offload(&["repack", "--sidecar", "-o"], &[&apart, library])?;
+    changes.expect_sound(&apart)?;
+    changes.expect_loaded(loader, &apart, 3)?;
+    let extracted = changes.with_name("extracted")?;
+    changes.offload(&["extract", "-o"], &[&extracted, &kept])?;
+    let image = extracted.join("library.host.dll");
+    let shell = &changes.workspace.shell;
+    shell.cmd("llvm-objdump-22").arg("--private-headers").arg(&image).ignore_stdout().quiet().run()?;
+    Ok("library: loaded, pruned, apart, extracted".to_string())
+}
+
+pub(super) struct Changes<'a> {
     workspace: &'a Workspace,
     folder: &'a Folder<'a>,
     emulator: Emulator,
@@ -57,27 +72,54 @@ struct Changes<'a> {
     reader: PathBuf,
 }
 
-impl Changes<'_> {
+impl<'a> Changes<'a> {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        folder: &'a Folder<'a>,
+        emulator: Emulator,
+    ) -> Result<Changes<'a>> {
+        workspace.cargo().args(["build", "--quiet", "--package", "cargo-offload"]).quiet().run()?;
+        Ok(Changes { workspace, folder, emulator, reader: reader(workspace, folder)? })
+    }
+
     /// A path for a new file, where there is none.
-    fn with_name(&self, name: &str) -> Result<PathBuf> {
+    pub(super) fn with_name(&self, name: &str) -> Result<PathBuf> {
         let directory = self.workspace.shell.create_dir(self.folder.path("changed"))?;
         let path = directory.join(name);
         self.workspace.shell.remove_path(&path)?;
         Ok(path)
     }
 
-    fn offload(&self, words: &[&str], files: &[&Path]) -> Result<()> {
+    pub(super) fn offload(&self, words: &[&str], files: &[&Path]) -> Result<()> {
         let program = self.workspace.target_dir.join("debug/cargo-offload");
         let command = self.workspace.shell.cmd(program).arg("offload").args(words).args(files);
         Ok(command.ignore_stdout().quiet().run()?)
     }
 
-    /// The program is sound for its own tool, for LLVM's and for pefile, and has and runs so much.
-    fn expect(&self, program: &Path, counts: Counts) -> Result<()> {
-        self.offload(&["verify"], &[program])?;
+    /// The file is sound for its own tool, for LLVM's and for pefile.
+    fn expect_sound(&self, file: &Path) -> Result<()> {
+        self.offload(&["verify"], &[file])?;
         let shell = &self.workspace.shell;
-        shell.cmd("llvm-objdump-22").arg("--private-headers").arg(program).ignore_stdout().quiet().run()?;
-        shell.cmd(&self.reader).args(["-c", QUESTIONS]).arg(program).ignore_stdout().quiet().run()?;
+        shell.cmd("llvm-objdump-22").arg("--private-headers").arg(file).ignore_stdout().quiet().run()?;
+        Ok(shell.cmd(&self.reader).args(["-c", QUESTIONS]).arg(file).ignore_stdout().quiet().run()?)
+    }
+
+    /// The library has so many images each time, and is unloaded where its kernels have not run in further threads.
+    fn expect_loaded(&self, loader: &Path, library: &Path, images: usize) -> Result<()> {
+        let mut command = self.emulator.command(self.folder, loader)?;
+        command.arg(library);
+        let output = run_program(command)?;
+        let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
+        let last = format!("images {images} {images} {images}");
+        if lines.starts_with(&["unloaded true", "unloaded true"]) && lines.last() == Some(&last.as_str()) {
+            return Ok(());
+        }
+        Err(Error::new(format!("`{}`: not `{last}`:\n{output}", library.display())))
+    }
+
+    /// The program is sound, and has and runs so much.
+    fn expect(&self, program: &Path, counts: Counts) -> Result<()> {
+        self.expect_sound(program)?;
         let output = run_program(self.emulator.command(self.folder, program)?)?;
         if Counts::parse(&output) == Some(counts) {
             return Ok(());

@@ -40,19 +40,38 @@ impl<'w> Folder<'w> {
 
     /// The cargo command for the program on `platform`.
     pub(super) fn cargo(&self, platform: &Platform) -> Command {
-        let target = platform.target;
         let verb = if platform.step == Step::Check { "check" } else { "build" };
+        let mut cargo = self.cargo_for(platform);
+        cargo.args([verb, "--quiet", "--package", "platforms-app", "--no-default-features"]).args([
+            "--features",
+            platform.features,
+            "--target",
+            platform.target,
+        ]);
+        cargo
+    }
+
+    /// The cargo command for a shared library with kernels and the program that loads it.
+    pub(super) fn cargo_for_plugin(&self, platform: &Platform) -> Command {
+        let mut cargo = self.cargo_for(platform);
+        cargo
+            .args(["build", "--quiet", "--package", "platforms-plugin", "--package", "platforms-loader"])
+            .args(["--target", platform.target]);
+        cargo
+    }
+
+    fn cargo_for(&self, platform: &Platform) -> Command {
+        let target = platform.target;
         let mut cargo = Command::new(self.workspace.cargo_path());
         cargo
             .current_dir(self.path("src"))
-            .args([verb, "--quiet", "--package", "platforms-app", "--no-default-features"])
-            .args(["--features", platform.features, "--target", target])
             .env("CARGO_TARGET_DIR", self.path("target"))
             .env("OFFLOAD_CACHE_DIR", self.path("cache"))
             .env("OFFLOAD_TARGETS", "host,spirv64,opencl-c")
             // Development builds store images as they are.
             .env("OFFLOAD_COMPRESSION", "balanced")
             .env("OFFLOAD_POCL_DIR_aarch64_unknown_linux_gnu", self.pocl())
+            .env("OFFLOAD_POCL_DIR_aarch64_apple_darwin", self.pocl())
             .env(AARCH64_LINKER[0], AARCH64_LINKER[1])
             .env("RUSTFLAGS", "-Dwarnings");
         if platform.c_compiler() == "none" {
@@ -85,7 +104,12 @@ impl<'w> Folder<'w> {
             target if target.starts_with("wasm") => ".wasm",
             _ => "",
         };
-        self.path("target").join(platform.target).join("debug").join(format!("platforms-app{ending}"))
+        self.built(platform, &format!("platforms-app{ending}"))
+    }
+
+    /// What cargo has made for `platform`.
+    pub(super) fn built(&self, platform: &Platform, name: &str) -> PathBuf {
+        self.path("target").join(platform.target).join("debug").join(name)
     }
 
     /// The folder with the library that Rust's standard library needs and wine 8 lacks.

@@ -15,7 +15,7 @@ const fn construct(row: &'static str, sources: &'static [&'static str]) -> Const
     Construct { row, sources }
 }
 
-const CONSTRUCTS: [Construct; 22] = [
+const CONSTRUCTS: [Construct; 23] = [
     construct(
         "templates, device lambdas, `constexpr` functions",
         &["constexpr int twice(int v) { return 2 * v; }
@@ -43,7 +43,7 @@ extern \"C\" __global__ void K(float *x, int i) { x[i] = table[i & 3]; atomicAdd
         &["extern \"C\" __global__ void K(int *x, double *y) { *y = __shfl_xor_sync(~0u, *y, 1) + __shfl_sync(~0u, *y, 3, 8); *x = __ballot_sync(~0u, *x) + __any_sync(~0u, *x) + __match_any_sync(~0u, *x) + __reduce_add_sync(~0u, *x) + __activemask(); __syncwarp(); }"],
     ),
     construct(
-        "atomic functions of 16, 32 and 64 bits, `_block` and `_system`",
+        "atomic functions of 16, 32 and 64 bits, `_block` and `_system`; `__nv_atomic_fetch_add` and its like",
         &["#include <cuda_fp16.h>
 extern \"C\" __global__ void K(unsigned short *a, int *b, unsigned long long *c, double *d, __half *h) { atomicCAS(a, (unsigned short)1, (unsigned short)2); atomicMax_block(b, 3); atomicAdd_system(c, 4ull); atomicAdd(d, 5.0); atomicAdd(h, __float2half(6)); }"],
     ),
@@ -96,7 +96,11 @@ extern \"C\" __global__ void K(const __half *a, const __half *b, float *c) { fra
     ),
     construct(
         "host functions that launch, or call CUDA's runtime or cuBLAS",
-        &["#include <cublas_v2.h>
+        &["#include <cuda.h>
+extern \"C\" __global__ void K(float *x) { *x = 1; }
+const char *text(CUresult error) { const char *text; CUmemAllocationProp p = {}; size_t size; p.location.type = CU_MEM_LOCATION_TYPE_DEVICE; cuMemGetAllocationGranularity(&size, &p, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED); cuGetErrorString(error, &text); return text; }
+bool update(cudaGraphExec_t exec, cudaGraph_t graph, unsigned int blocks) { cudaGraphExecUpdateResultInfo info; return blocks < USHRT_MAX && cudaGraphExecUpdate(exec, graph, &info) == cudaErrorGraphExecUpdateFailure; }",
+          "#include <cublas_v2.h>
 extern \"C\" __global__ void K(float *x) { *x = 1; }
 int main(int count, char **words) { float *x, alpha = atoi(words[1]); cudaMalloc(&x, 4); cudaGraph_t graph; cudaStream_t stream; cudaStreamCreate(&stream); cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal); K<<<dim3(1), 32, 0, stream>>>(x); cudaStreamEndCapture(stream, &graph); cublasHandle_t blas; cublasCreate(&blas); cublasSscal(blas, 1, &alpha, x, 1); printf(\"%d\\n\", count); return cudaDeviceSynchronize(); }"],
     ),
@@ -133,9 +137,14 @@ extern \"C\" __global__ void K(float *x) { __shared__ float tile[32]; __pipeline
         &["extern \"C\" __global__ void K(cudaTextureObject_t t, float *x) { *x = tex2D<float>(t, 1, 2); }"],
     ),
     construct(
-        "CUB and Thrust for whole devices",
-        &["#include <thrust/sort.h>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
-          "#include <cub/device/device_reduce.cuh>\nextern \"C\" __global__ void K(int *x) { *x = 1; }"],
+        "host functions that call CUB for whole devices",
+        &["#include <cub/device/device_radix_sort.cuh>
+extern \"C\" __global__ void K(int *x) { *x = 1; }
+cudaError_t sort(int *a, int *b, int n, cudaStream_t stream) { size_t size; cub::DoubleBuffer<int> keys(a, b); cub::DeviceRadixSort::SortKeys(nullptr, size, keys, n, 0, 32, stream); return cub::DeviceReduce::Sum(a, size, keys.Current(), b, n); }"],
+    ),
+    construct(
+        "Thrust for whole devices",
+        &["#include <thrust/sort.h>\nextern \"C\" __global__ void K(int *x) { *x = 1; }"],
     ),
     construct(
         "launches from kernels",

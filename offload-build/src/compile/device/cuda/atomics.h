@@ -63,6 +63,78 @@ __OFFLOAD_FN unsigned int atomicDec(unsigned int *p, unsigned int limit) {
 __OFFLOAD_FN float atomicExch(float *p, float v) {
   return __int_as_float(atomicExch((int *)p, __float_as_int(v)));
 }
+// Built-in functions with orders and scopes. Around an operation of another order than relaxed stand fences of the scope.
+// https://docs.nvidia.com/cuda/cuda-c-programming-guide/#atomic-functions
+#define __NV_ATOMIC_RELAXED __ATOMIC_RELAXED
+#define __NV_ATOMIC_CONSUME __ATOMIC_CONSUME
+#define __NV_ATOMIC_ACQUIRE __ATOMIC_ACQUIRE
+#define __NV_ATOMIC_RELEASE __ATOMIC_RELEASE
+#define __NV_ATOMIC_ACQ_REL __ATOMIC_ACQ_REL
+#define __NV_ATOMIC_SEQ_CST __ATOMIC_SEQ_CST
+#define __NV_THREAD_SCOPE_THREAD __MEMORY_SCOPE_SINGLE
+#define __NV_THREAD_SCOPE_BLOCK __MEMORY_SCOPE_WRKGRP
+// No function here knows clusters: the scope around them.
+#define __NV_THREAD_SCOPE_CLUSTER __MEMORY_SCOPE_DEVICE
+#define __NV_THREAD_SCOPE_DEVICE __MEMORY_SCOPE_DEVICE
+#define __NV_THREAD_SCOPE_SYSTEM __MEMORY_SCOPE_SYSTEM
+__OFFLOAD_FN void __nv_atomic_thread_fence(int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  if (order == __NV_ATOMIC_RELAXED || scope == __NV_THREAD_SCOPE_THREAD) return;
+  if (scope == __NV_THREAD_SCOPE_SYSTEM)
+    __threadfence_system();
+  else if (scope == __NV_THREAD_SCOPE_BLOCK)
+    __threadfence_block();
+  else
+    __threadfence();
+}
+__OFFLOAD_FN void __offload_fence_before(int order, int scope) {
+  if (order >= __NV_ATOMIC_RELEASE) __nv_atomic_thread_fence(order, scope);
+}
+__OFFLOAD_FN void __offload_fence_after(int order, int scope) {
+  if (order != __NV_ATOMIC_RELEASE) __nv_atomic_thread_fence(order, scope);
+}
+template <typename T>
+__OFFLOAD_FN T __nv_atomic_load_n(const volatile T *p, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  if (order == __NV_ATOMIC_SEQ_CST) __nv_atomic_thread_fence(order, scope);
+  T loaded = __scoped_atomic_load_n((const T *)p, __ATOMIC_RELAXED, scope);
+  __offload_fence_after(order, scope);
+  return loaded;
+}
+template <typename T, typename V>
+__OFFLOAD_FN void __nv_atomic_store_n(T *p, V v, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  __offload_fence_before(order, scope);
+  __scoped_atomic_store_n(p, (T)v, __ATOMIC_RELAXED, scope);
+}
+template <typename T, typename V>
+__OFFLOAD_FN bool __nv_atomic_compare_exchange_n(T *p, T *expected, V v, bool, int success, int failure,
+                                                 int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  __offload_fence_before(success, scope);
+  bool is_equal =
+      __scoped_atomic_compare_exchange_n(p, expected, (T)v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED, scope);
+  __offload_fence_after(is_equal ? success : failure, scope);
+  return is_equal;
+}
+#define __OFFLOAD_BUILT_IN(NAME, FUNCTION) \
+  template <typename T, typename V> \
+  __OFFLOAD_FN T NAME(T *p, V v, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) { \
+    __offload_fence_before(order, scope); \
+    T old; \
+    if (scope == __NV_THREAD_SCOPE_SYSTEM) \
+      old = FUNCTION##_system(p, (T)v); \
+    else if (scope == __NV_THREAD_SCOPE_DEVICE) \
+      old = FUNCTION(p, (T)v); \
+    else \
+      old = FUNCTION##_block(p, (T)v); \
+    __offload_fence_after(order, scope); \
+    return old; \
+  }
+#define __OFFLOAD_BUILT_INS(NAME, FUNCTION) \
+  __OFFLOAD_BUILT_IN(__nv_atomic_fetch_##NAME, FUNCTION) __OFFLOAD_BUILT_IN(__nv_atomic_##NAME, FUNCTION)
+__OFFLOAD_BUILT_IN(__nv_atomic_exchange_n, atomicExch)
+__OFFLOAD_BUILT_INS(add, atomicAdd) __OFFLOAD_BUILT_INS(sub, atomicSub) __OFFLOAD_BUILT_INS(min, atomicMin)
+__OFFLOAD_BUILT_INS(max, atomicMax) __OFFLOAD_BUILT_INS(and, atomicAnd) __OFFLOAD_BUILT_INS(or, atomicOr)
+__OFFLOAD_BUILT_INS(xor, atomicXor)
+#undef __OFFLOAD_BUILT_INS
+#undef __OFFLOAD_BUILT_IN
 #undef __OFFLOAD_ATOMIC
 #undef __OFFLOAD_ATOMIC_SYSTEM
 #undef __OFFLOAD_ATOMIC_IN

@@ -4,6 +4,7 @@
 // https://docs.nvidia.com/cuda/cuda-runtime-api/
 #if __has_include(<cmath>) && __has_include(<cstdlib>) && __has_include(<new>)
 // nvcc includes these by itself.
+#include <climits>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -41,6 +42,7 @@ enum cudaError {
   cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
   cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchTimeout = 702,
   cudaErrorAssert = 710,
@@ -130,6 +132,8 @@ typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 #define cudaHostRegisterDefault 0x00
 #define cudaHostRegisterPortable 0x01
 #define cudaHostRegisterMapped 0x02
+#define cudaHostRegisterIoMemory 0x04
+#define cudaHostRegisterReadOnly 0x08
 #define cudaDeviceScheduleAuto 0x00
 #define cudaDeviceScheduleSpin 0x01
 #define cudaDeviceScheduleYield 0x02
@@ -226,6 +230,32 @@ struct cudaMemcpy3DParms {
   cudaPitchedPtr dstPtr;
   cudaExtent extent;
   cudaMemcpyKind kind;
+};
+struct cudaMemcpy3DPeerParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  int srcDevice;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  int dstDevice;
+  cudaExtent extent;
+};
+enum cudaGraphExecUpdateResult {
+  cudaGraphExecUpdateSuccess,
+  cudaGraphExecUpdateError,
+  cudaGraphExecUpdateErrorTopologyChanged,
+  cudaGraphExecUpdateErrorNodeTypeChanged,
+  cudaGraphExecUpdateErrorFunctionChanged,
+  cudaGraphExecUpdateErrorParametersChanged,
+  cudaGraphExecUpdateErrorNotSupported,
+  cudaGraphExecUpdateErrorUnsupportedFunctionChange,
+  cudaGraphExecUpdateErrorAttributesChanged
+};
+struct cudaGraphExecUpdateResultInfo {
+  cudaGraphExecUpdateResult result;
+  cudaGraphNode_t errorNode, errorFromNode;
 };
 struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
@@ -337,6 +367,7 @@ __OFFLOAD_HOST cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parameters);
 __OFFLOAD_HOST cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
 __OFFLOAD_HOST cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
                                                cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent);
 __OFFLOAD_HOST cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory);
 __OFFLOAD_HOST cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned int flags);
@@ -378,6 +409,11 @@ __OFFLOAD_HOST_INLINE cudaProfilerStart() { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaProfilerStop() { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+// Fails, as CUDA's may for any graph: the program instantiates the graph again.
+__OFFLOAD_HOST_INLINE cudaGraphExecUpdate(cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *info) {
+  *info = {cudaGraphExecUpdateErrorNotSupported, nullptr, nullptr};
+  return cudaErrorGraphExecUpdateFailure;
+}
 __OFFLOAD_HOST_INLINE cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height) {
   cudaError_t error = cudaSuccess;
   for (size_t row = 0; row < height && !error; row++) error = cudaMemset((char *)memory + row * pitch, value, width);

@@ -3,6 +3,9 @@
 /// Of headers whose content comes before each file.
 const RUNTIME: &str = include_str!("../../device/cuda/include/cuda_runtime.h");
 
+/// Of each header of an algorithm over the whole device.
+const CUB_DEVICE: &str = "#include <cub/device/device_algorithms.cuh>\n";
+
 /// A header of `cuda::std` whose types and `constexpr` functions are those of the C++ library of this machine.
 macro_rules! standard {
     ($name:literal) => {
@@ -52,6 +55,21 @@ pub(super) const HEADERS: &[(&str, &str)] = &[
     ),
     ("cub/block/block_shuffle.cuh", include_str!("../../device/cuda/include/cub/block/block_shuffle.cuh")),
     ("cub/block/block_store.cuh", include_str!("../../device/cuda/include/cub/block/block_store.cuh")),
+    (
+        "cub/device/device_algorithms.cuh",
+        include_str!("../../device/cuda/include/cub/device/device_algorithms.cuh"),
+    ),
+    ("cub/device/device_histogram.cuh", CUB_DEVICE),
+    ("cub/device/device_merge_sort.cuh", CUB_DEVICE),
+    ("cub/device/device_partition.cuh", CUB_DEVICE),
+    ("cub/device/device_radix_sort.cuh", CUB_DEVICE),
+    ("cub/device/device_reduce.cuh", CUB_DEVICE),
+    ("cub/device/device_run_length_encode.cuh", CUB_DEVICE),
+    ("cub/device/device_scan.cuh", CUB_DEVICE),
+    ("cub/device/device_segmented_radix_sort.cuh", CUB_DEVICE),
+    ("cub/device/device_segmented_reduce.cuh", CUB_DEVICE),
+    ("cub/device/device_segmented_sort.cuh", CUB_DEVICE),
+    ("cub/device/device_select.cuh", CUB_DEVICE),
     ("cub/util_type.cuh", include_str!("../../device/cuda/include/cub/util_type.cuh")),
     ("cuComplex.h", include_str!("../../device/cuda/include/cuComplex.h")),
     ("cublas_v2.h", include_str!("../../device/cuda/include/cublas_v2.h")),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offload_format::{HostLevel, Target};
-use offload_ir::WINDOWS_TRIPLE;
+use offload_ir::CodeTarget;
 use offload_workgroup::ir::declared_functions;
 
 use crate::cache::Blob;
@@ -22,12 +22,15 @@ pub(super) enum System {
     Linux,
     /// Code is generated for it from IR for Linux: see [`super::windows`].
     Windows,
+    /// The same: see [`super::macos`].
+    MacOs,
 }
 
 /// How a level of the instruction set is called by clang and by PoCL.
 #[derive(Debug)]
 pub(crate) struct Cpu {
     pub(super) system: System,
+    pub(super) is_aarch64: bool,
     triple: String,
     march: &'static [&'static str],
     pub(super) opencl: &'static [&'static str],
@@ -42,13 +45,13 @@ pub(crate) fn refusal(env: &CargoEnv, target: &Target) -> Option<String> {
     let Target::Host(level) = target else { return None };
     let cfg = &env.cfg;
     let is_known = match cfg.os.as_str() {
-        "linux" => instruction_set(&cfg.arch, HostLevel::Baseline).is_ok(),
+        "linux" | "macos" => instruction_set(&cfg.arch, HostLevel::Baseline).is_ok(),
         "windows" => cfg.arch == "x86_64",
         _ => false,
     };
     if !is_known || cfg.pointer_width != "64" {
         return Some(format!(
-            "images for the CPU are made for Linux on x86-64 and AArch64 and for Windows on x86-64, and the program is for {}",
+            "images for the CPU are made for Linux and macOS on x86-64 and AArch64 and for Windows on x86-64, and the program is for {}",
             env.target
         ));
     }
@@ -62,8 +65,14 @@ pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
     let triple = format!("--target={arch}-pc-linux-gnu");
     let mut features = opencl_features::for_host(arch, level);
     features.extend(session.tools().llvm()?.header_flags().iter().map(|flag| flag.to_string()));
+    let system = match cfg.os.as_str() {
+        "windows" => System::Windows,
+        "macos" => System::MacOs,
+        _ => System::Linux,
+    };
     Ok(Cpu {
-        system: if cfg.os == "windows" { System::Windows } else { System::Linux },
+        system,
+        is_aarch64: arch == "aarch64",
         triple,
         march: set.march,
         opencl: set.opencl,
@@ -80,7 +89,10 @@ impl Cpu {
 
     /// The flags for what the kernels' code calls.
     pub(super) fn codegen_flags(&self) -> impl Iterator<Item = Arg> {
-        texts([self.codegen_target()]).chain(texts(self.march.iter().copied()))
+        // Of the architectures, Linux alone has functions for atomics in a library.
+        let march = self.march.iter().copied();
+        let march = march.filter(|flag| self.system == System::Linux || *flag != "-moutline-atomics");
+        texts([self.target_flag()]).chain(texts(march))
     }
 
     /// The object of freestanding C that kernels' code calls, with further `flags`.
@@ -107,12 +119,18 @@ impl Cpu {
         })
     }
 
-    /// The flag for what code is generated for.
-    pub(super) fn codegen_target(&self) -> String {
+    /// What code is generated for, if it is another system than the one of the front ends and passes.
+    pub(super) fn code_target(&self) -> Option<CodeTarget> {
         match self.system {
-            System::Linux => self.triple.clone(),
-            System::Windows => format!("--target={WINDOWS_TRIPLE}"),
+            System::Linux => None,
+            System::Windows => Some(CodeTarget::WINDOWS),
+            System::MacOs if self.is_aarch64 => Some(CodeTarget::MACOS_AARCH64),
+            System::MacOs => Some(CodeTarget::MACOS_X86_64),
         }
+    }
+
+    fn target_flag(&self) -> String {
+        self.code_target().map_or_else(|| self.triple.clone(), CodeTarget::flag)
     }
 
     /// The arguments of clang for IR, with `library` at hand.

@@ -41,12 +41,6 @@ const FORMAT: &str = "__stdio_common_vsprintf";
 /// The macro by which sources know that the calling convention is that of Windows.
 pub(super) const MACRO: &str = "#define __OFFLOAD_MS_ABI 1\n";
 
-/// `module` retargeted to Windows, for code generation.
-pub(super) fn retarget(session: &Session<'_>, module: &Blob) -> Result<Blob> {
-    let key = KeyBuilder::new("host for Windows").part(&module.hash.0).finish();
-    session.cache().get_or(key, || Ok(offload_ir::for_windows(&module.read_text()?).into_bytes()))
-}
-
 /// `module`, in which functions with a variable number of arguments were compiled by the convention of Windows.
 pub(super) fn with_one_convention(session: &Session<'_>, module: &Blob) -> Result<Blob> {
     let key = KeyBuilder::new("host without conventions").part(&module.hash.0).finish();

@@ -142,7 +142,7 @@ impl Place<'_> {
     fn pieces(&self) -> Result<Compiler> {
         let shell = &self.workspace.shell;
         let zig = setup::ensure_package(self.workspace, ZIG)?.join("ziglang/zig");
-        let wheel = setup::ensure_download(self.workspace, HEADERS)?;
+        let wheel = setup::ensure_download(self.workspace, HEADERS, setup::WheelSystem::Linux)?;
         let unpacked = self.folder.join("headers");
         if !unpacked.is_dir() {
             shell.cmd("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&unpacked).quiet().run()?;

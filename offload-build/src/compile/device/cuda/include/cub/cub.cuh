@@ -1,4 +1,4 @@
-// What of CUB runs within a block. Algorithms over the whole device need NVIDIA's headers.
+// What of CUB runs within a block, and declarations of algorithms over the whole device, which need NVIDIA's headers.
 #pragma once
 #include <cub/util_type.cuh>
 #include <cub/block/block_adjacent_difference.cuh>
@@ -11,5 +11,6 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_shuffle.cuh>
 #include <cub/block/block_store.cuh>
+#include <cub/device/device_algorithms.cuh>
 #include <cub/warp/warp_reduce.cuh>
 #include <cub/warp/warp_scan.cuh>

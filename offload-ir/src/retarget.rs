@@ -1,51 +1,85 @@
-//! IR for Windows, made of IR for Linux on the same processor.
+//! IR for Windows or macOS, made of IR for Linux on the same processor.
 //!
 //! Front ends and passes for the CPU work for Linux, as PoCL's library does, so that types and signatures are those of every
-//! other target: `long` has 64 bits. The code generator alone knows Windows: its calling convention, unwinding data and
-//! thread-local storage.
+//! other target: `long` has 64 bits. The code generator alone knows the other system: its calling convention, unwinding data
+//! and thread-local storage.
 
 use std::borrow::Cow;
 
-/// The triple that code is generated for, whatever linker the program has: an image refers to nothing of a program.
-pub const TRIPLE: &str = "x86_64-pc-windows-gnu";
+/// A system and a processor that code is generated for, whatever linker the program has: an image refers to nothing of a
+/// program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeTarget {
+    triple: &'static str,
+    /// How names are mangled, in the data layout.
+    mangling: &'static str,
+    /// The word of a visible definition.
+    export: &'static str,
+}
+
+impl CodeTarget {
+    /// Windows on x86-64.
+    pub const WINDOWS: CodeTarget =
+        CodeTarget { triple: "x86_64-pc-windows-gnu", mangling: "-m:w", export: "dllexport " };
+    /// macOS on x86-64.
+    pub const MACOS_X86_64: CodeTarget =
+        CodeTarget { triple: "x86_64-apple-macosx10.12.0", mangling: "-m:o", export: "" };
+    /// macOS on AArch64.
+    pub const MACOS_AARCH64: CodeTarget =
+        CodeTarget { triple: "arm64-apple-macosx11.0.0", mangling: "-m:o", export: "" };
+
+    /// The flag of clang.
+    pub fn flag(self) -> String {
+        format!("--target={}", self.triple)
+    }
+}
 
 /// The interface of an image: all its names begin like this.
 const EXPORTED: &str = "__offload_";
 
-/// The most that thread-local storage is aligned to by every release of the loader. The linker asks for more, which wine
-/// 8 does not give.
+/// The most that thread-local storage is aligned to by every release of the loader. The linker asks for more, which
+/// neither wine 8 nor dyld of macOS 10 gives.
 const THREAD_ALIGN: u32 = 16;
 
-/// `module` for Windows: what is visible is exported, and no access of memory expects more than 16 bytes of alignment of a thread-local variable.
+/// What functions on AArch64 are compiled with, and for Apple's processors: all have the instructions.
+const ATOMICS: [&str; 2] = ["+outline-atomics", "+lse"];
+
+/// `module` for another system: what is visible is exported, and no access of memory expects an alignment of more
+/// than 16 bytes.
 ///
 /// Functions that several objects may define become internal: an image is one module, and what it is divided into
 /// shares none.
-pub fn for_windows(module: &str) -> String {
+pub fn retarget(module: &str, target: CodeTarget) -> String {
     let mut out = String::with_capacity(module.len());
     for line in module.lines() {
         if line.starts_with('$') && line.contains(" = comdat ") {
             continue;
         }
-        out.push_str(&retarget_line(line));
+        out.push_str(&retarget_line(line, target));
         out.push('\n');
     }
     out
 }
 
-fn retarget_line(line: &str) -> Cow<'_, str> {
+fn retarget_line(line: &str, target: CodeTarget) -> Cow<'_, str> {
     if line.starts_with("target triple = ") {
-        return format!("target triple = \"{TRIPLE}\"").into();
+        return format!("target triple = \"{}\"", target.triple).into();
     }
     if line.starts_with("target datalayout = ") {
-        return line.replacen("-m:e", "-m:w", 1).into();
+        // Apple's AArch64 has no preference for the alignment of small integers.
+        return line.replacen("-m:e", target.mangling, 1).replacen("-i8:8:32-i16:16:32", "", 1).into();
+    }
+    if line.starts_with("attributes #") && target == CodeTarget::MACOS_AARCH64 {
+        let [outlined, inline] = ATOMICS;
+        return line.replacen(outlined, inline, 1).into();
     }
     if let Some(rest) = line.strip_prefix("define ") {
         let (_, after) = rest.split_once('@').unwrap_or_default();
         let name = after.split('(').next().unwrap_or_default();
-        return format!("define {}", with_unwinding_data(definition(rest, name))).into();
+        return format!("define {}", with_unwinding_data(definition(rest, name, target))).into();
     }
     if let Some((name, rest)) = line.strip_prefix('@').and_then(|line| line.split_once(" = ")) {
-        let changed = definition(rest, name);
+        let changed = definition(rest, name, target);
         let is_of_thread = rest.contains("thread_local(");
         let changed = if is_of_thread { cap_alignment(&changed, ", align ") } else { changed.into() };
         return format!("@{name} = {changed}").into();
@@ -60,7 +94,7 @@ fn retarget_line(line: &str) -> Cow<'_, str> {
 }
 
 /// The definition of `name` behind `define` or the name.
-fn definition(rest: &str, name: &str) -> String {
+fn definition(rest: &str, name: &str, target: CodeTarget) -> String {
     let mut rest = rest;
     let mut linkage = String::new();
     while let Some((word, behind)) = rest.split_once(' ') {
@@ -79,7 +113,7 @@ fn definition(rest: &str, name: &str) -> String {
         ["internal", "private", "hidden", "external", "extern_weak", "available_externally", "appending"];
     let first = rest.split(' ').next().unwrap_or_default();
     let is_exported = name.starts_with(EXPORTED) && !is_internal && !ELSEWHERE.contains(&first);
-    let export = if is_exported { "dllexport " } else { "" };
+    let export = if is_exported { target.export } else { "" };
     without_comdat(&format!("{linkage}{export}{rest}"))
 }
 
@@ -191,7 +225,25 @@ define internal void @_ZN1fC2Ev(ptr dereferenceable(8) %this) unnamed_addr uwtab
 
     #[test]
     fn the_interface_is_exported_and_thread_storage_is_aligned_to_16() {
-        assert_eq!(for_windows(MODULE), EXPECTED);
+        assert_eq!(retarget(MODULE, CodeTarget::WINDOWS), EXPECTED);
+    }
+
+    #[test]
+    fn for_macos_what_is_visible_stays_so() {
+        let expected = EXPECTED
+            .replace("-m:w", "-m:o")
+            .replace("x86_64-pc-windows-gnu", "x86_64-apple-macosx10.12.0")
+            .replace("dllexport ", "");
+        assert_eq!(retarget(MODULE, CodeTarget::MACOS_X86_64), expected);
+    }
+
+    #[test]
+    fn apples_processors_have_instructions_for_atomics() {
+        let module = "target datalayout = \"e-m:e-p270:32:32-i8:8:32-i16:16:32-i64:64\"\n\
+                      attributes #0 = { \"target-features\"=\"+neon,+outline-atomics,+v8a\" }\n";
+        let expected = "target datalayout = \"e-m:o-p270:32:32-i64:64\"\n\
+                        attributes #0 = { \"target-features\"=\"+neon,+lse,+v8a\" }\n";
+        assert_eq!(retarget(module, CodeTarget::MACOS_AARCH64), expected);
     }
 
     #[test]
