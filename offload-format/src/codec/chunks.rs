@@ -14,9 +14,9 @@ use super::zstd::decompress_into;
 use super::zstd_in_rust::decompress_into;
 use crate::{Error, ErrorKind};
 
-/// The size of the first chunk, which is decoded before all others.
+/// The largest size of the first chunk, which is decoded before all others; it is a quarter of smaller content.
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
-const FIRST: usize = 4 << 20;
+const MAX_FIRST: usize = 4 << 20;
 /// The largest size of another chunk.
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 const LARGEST: usize = 8 << 20;
@@ -26,7 +26,7 @@ const ROW: usize = 8;
 /// Compresses `content` in chunks; `level` is zstd's (1 to 22).
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 pub(super) fn compress(content: &[u8], level: i32) -> Result<Vec<u8>, Error> {
-    let (first, rest) = content.split_at_checked(FIRST).unwrap_or((content, &[]));
+    let (first, rest) = content.split_at(MAX_FIRST.min(content.len().div_ceil(4)));
     let mut frames = vec![(first.len(), super::zstd::compress(first, None, level)?)];
     let count = rest.len().div_ceil(LARGEST).max(1);
     for chunk in rest.chunks(rest.len().div_ceil(count).max(1)) {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn chunks_decode_in_any_number_of_threads() {
-        for size in [FIRST - 1, FIRST, FIRST + 1, FIRST + 2 * LARGEST + 1] {
+        for size in [0, 1, 5, 100_000, MAX_FIRST + 2 * LARGEST + 1] {
             let content = content(size);
             let frame = compress(&content, 3).unwrap();
             for threads in [1, 2, 7] {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn damage_is_an_error_in_every_thread() {
-        let content = content(FIRST + 3 * LARGEST);
+        let content = content(MAX_FIRST + 3 * LARGEST);
         let frame = compress(&content, 3).unwrap();
         let head = 4 + 4 * ROW;
         for at in (0..head).chain((head..frame.len()).step_by(frame.len() / 100)) {

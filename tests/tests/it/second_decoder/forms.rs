@@ -41,7 +41,6 @@ impl Forms {
         for codec in ALONE {
             forms.blocks(codec);
         }
-        forms.chunks();
         forms
     }
 
@@ -93,6 +92,7 @@ impl Forms {
         for codec in ALONE {
             self.frame(codec, filter, None);
         }
+        self.frame(Codec::ZstdChunks, filter, None);
         for codec in [Codec::ZstdPrefix, Codec::LzmaPrefix] {
             let root = self.frame(Codec::Zstd, filter, None);
             let child = self.frame(codec, filter, Some(&root));
@@ -101,18 +101,6 @@ impl Forms {
                 self.frame(Codec::Patch, filter, Some(&parent));
             }
         }
-    }
-
-    /// A large image, in more than one chunk.
-    fn chunks(&mut self) {
-        let small = self.next(Filter::None);
-        let bytes = small.repeat((5 << 20) / small.len());
-        let options =
-            EncodeOptions { codec: Codec::ZstdChunks, filter: Filter::None, parent: None, level: LEVEL };
-        let frame = codec::encode_with(&bytes, &options).unwrap();
-        self.infos.push(("chunks".into(), frame.info()));
-        self.frames.push(frame);
-        self.images.insert("chunks".into(), bytes);
     }
 
     fn frame(&mut self, codec: Codec, filter: Filter, parent: Option<&Base>) -> Base {
