@@ -1,6 +1,7 @@
 //! `candle`: the CUDA C++ of candle's kernels, as the crate registry has it, by clang with NVIDIA's headers and without, for
 //! NVIDIA, for AMD and for the CPU.
 
+mod builds;
 mod crates;
 mod files;
 mod programs;
@@ -47,7 +48,14 @@ candle speed [--folder DIR] [--run-here]  time the kernels of 12 files by nvcc a
 Each kernel of a file is launched from three images for sm_90, in turns: by nvcc -O3, by clang with NVIDIA's headers, and
 by clang with those of offload-build. The shapes are those of a model of seven billion parameters. The folder DIR stands
 alone: a machine with NVIDIA's driver runs `./run.sh` there, which prints for each kernel the median times, nvcc's over
-the others', and how far the results are apart, and writes every sample to speed.json.";
+the others', and how far the results are apart, and writes every sample to speed.json.
+
+candle build [NAME]...  build the kernels of all files but one, or of these, by nvcc and by offload-build, one after the other
+
+nvcc makes fatbins for three architectures of NVIDIA, as many at a time as there are processors; offload-build makes images
+for these and for three of AMD, into an empty cache. The table shows the seconds, also of a build without a change and of one
+with a changed header, and the bytes of the images for NVIDIA: of nvcc's fatbins with --compress-mode=size, and of the
+archives by `balanced` and by `archive`.";
 
 const CRATE: &str = "candle-kernels";
 const VERSION: &str = "0.11.1";
@@ -82,6 +90,11 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         && first == "speed"
     {
         return speed::run(workspace, rest);
+    }
+    if let [first, rest @ ..] = args
+        && first == "build"
+    {
+        return builds::run(workspace, rest);
     }
     let (target, names) = match args {
         [first, names @ ..] if first.contains(':') || first == "host" => (first.as_str(), names),
