@@ -157,8 +157,9 @@ const TARGETS: [&str; 3] = ["nvptx:sm_80", "amdgcn:gfx1100", "host"];
 /// The cells of the book's table, by row.
 fn table() -> BTreeMap<String, Vec<String>> {
     let book = std::fs::read_to_string(support::root().join("docs/moving-cuda.md")).unwrap();
+    let (_, carried_over) = book.split_once("## What is carried over").unwrap();
     let mut rows = BTreeMap::new();
-    for line in book.lines().filter(|line| line.starts_with("| ")).skip(1) {
+    for line in carried_over.lines().filter(|line| line.starts_with("| ")).skip(1) {
         let mut cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_string());
         let row = cells.next().unwrap();
         rows.insert(row, cells.collect());
