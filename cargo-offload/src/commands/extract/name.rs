@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn libraries_end_as_their_system_has_it() {
-        let mut pe = vec![0; 0x60];
+        let mut pe = vec![0; 0x200];
         pe[..2].copy_from_slice(b"MZ");
         pe[0x3c] = 0x40;
         pe[0x40..0x44].copy_from_slice(b"PE\0\0");
