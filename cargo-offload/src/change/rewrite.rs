@@ -7,6 +7,7 @@ mod layout;
 mod macho;
 mod offsets;
 mod pe;
+mod pe_checksum;
 mod plan;
 mod refusal;
 mod rejoin;

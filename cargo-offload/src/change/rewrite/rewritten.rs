@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
-use super::pe;
+use super::pe_checksum;
 use super::signature::PageHashes;
 use crate::files::pieces::Piece;
 
@@ -33,7 +33,7 @@ impl Seal {
     pub(super) fn patch(&self, written: &File) -> io::Result<Patch> {
         match self {
             Seal::Checksum(offset) => {
-                let sum = pe::checksum(written, *offset)?;
+                let sum = pe_checksum::checksum(written, *offset)?;
                 Ok(Patch { offset: *offset, bytes: sum.to_le_bytes().to_vec() })
             }
             Seal::PageHashes(hashes) => Ok(Patch { offset: hashes.offset, bytes: hashes.compute(written)? }),
