@@ -238,6 +238,40 @@ impl Build {
         self
     }
 
+    /// Declares how much of its memory a kernel accesses: its generated method is safe, and refuses arguments with less.
+    ///
+    /// Each pointer of the kernel has a bound, the number of its elements, by the name of the argument. A bound is made of
+    /// the kernel's integer arguments and numbers with `+ - * / %`, parentheses, `min(a, b)` and `max(a, b)`, of
+    /// `local_size(0)` and `num_groups(0)` of the range, and of `global_size(0)`, which is one more than the greatest
+    /// global id. `shared_memory` is the name of the shared memory of the launch, whose bound is in bytes. A negative
+    /// bound is none.
+    ///
+    /// The settings file has the same as `bounds`, where nothing marks it as unsafe.
+    ///
+    /// ```no_run
+    /// let mut build = offload_build::Build::new();
+    /// build.file("kernels/blas.cl");
+    /// // SAFETY: `saxpy` compares its id with `n`, and each work-item has an element of its own.
+    /// unsafe { build.kernel_bounds("saxpy", [("x", "n"), ("y", "n")]) };
+    /// build.compile("blas");
+    /// ```
+    ///
+    /// # Safety
+    /// For all ranges and arguments, the kernel and its functions access nothing beyond these elements and their own
+    /// variables, and its work-items do not race.
+    #[allow(unsafe_code, reason = "the methods that it makes safe rely on it")]
+    pub unsafe fn kernel_bounds<'b>(
+        &mut self,
+        kernel: &str,
+        bounds: impl IntoIterator<Item = (&'b str, &'b str)>,
+    ) -> &mut Build {
+        let options = self.options.kernels.entry(kernel.to_string()).or_default();
+        for (argument, bound) in bounds {
+            options.bounds.insert(argument.to_string(), bound.to_string());
+        }
+        self
+    }
+
     /// Sets the registers of a hardware thread on Intel GPUs; the default is [`Grf::Auto`].
     pub fn grf(&mut self, grf: Grf) -> &mut Build {
         self.options.grf = Some(grf);
@@ -401,7 +435,7 @@ spec = { WIDTH = { uint = 16 }, SCALE = { float = 1.5 } }
 max-registers = 64
 grf = "large"
 max-spills = 0
-kernels = { saxpy = { max-registers = 32, targets = ["cubin"] } }
+kernels = { saxpy = { max-registers = 32, targets = ["cubin"], bounds = { x = "n", y = 4 } } }
 syclbin = "executable"
 syclbin-libraries = ["library.spv"]
 imports = ["bf16"]
@@ -423,6 +457,11 @@ link = "load"
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
         build.max_registers(64).kernel_max_registers("saxpy", 32);
         build.kernel_targets("saxpy", [TargetKind::Cubin]);
+        // SAFETY: nothing is launched.
+        #[allow(unsafe_code)]
+        unsafe {
+            build.kernel_bounds("saxpy", [("x", "n"), ("y", "4")])
+        };
         build.grf(Grf::Large).max_spills(SpillBudget::AtMost(0));
         build.syclbin(SyclState::Executable).syclbin_library("library.spv").import("bf16").link(Link::Load);
         let of_file = settings::read(FILE, |table| Options::read(table.required("module")?)).unwrap();

@@ -1,11 +1,11 @@
 //! The flow of a build script, from its request to a pack in the program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use offload_format::pack::{Missing, MissingKind, PackBuilder, newer_file};
 use offload_protocol::variable;
-use offload_signatures::Places;
+use offload_signatures::{DeclaredBound, Method, Places};
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
@@ -243,8 +243,38 @@ impl ModuleBuild<'_> {
         };
         let methods = offload_signatures::methods(&known);
         let places = Places::new(sources.only_file(), declared);
+        let bounds = self.bounds(&methods)?;
         let spec = &self.options.spec;
-        Bindings { module: self.name, anchor, methods: &methods, spec, places: &places }.write(env)
+        Bindings { module: self.name, anchor, methods: &methods, bounds: &bounds, spec, places: &places }
+            .write(env)
+    }
+}
+
+impl ModuleBuild<'_> {
+    /// The declared bounds of kernels, by their entry points.
+    fn bounds(&self, methods: &[Method]) -> Result<BTreeMap<String, Vec<DeclaredBound>>> {
+        let mut bounds = BTreeMap::new();
+        for (name, kernel) in &self.options.kernels {
+            if kernel.bounds.is_empty() {
+                continue;
+            }
+            let Some(method) = methods.iter().find(|method| method.entry == *name || method.name == *name)
+            else {
+                let error =
+                    Error::new(format!("bounds of `{name}`: the module `{}` has no such kernel", self.name));
+                let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+                return Err(error.with_hint(format!("its kernels are {}", names.join(", "))));
+            };
+            let of_kernel = method.bounds(&kernel.bounds).map_err(|problem| {
+                let error = Error::new(format!("bounds of the kernel `{name}` of `{}`: {problem}", self.name));
+                error.with_hint(
+                    "each pointer needs a number of elements, made of integer arguments, numbers, global_size(0), \
+                     local_size(0), num_groups(0), min(a, b), max(a, b), + - * / % and parentheses",
+                )
+            })?;
+            bounds.insert(method.entry.clone(), of_kernel);
+        }
+        Ok(bounds)
     }
 }
 

@@ -184,6 +184,8 @@ pub(crate) struct KernelOptions {
     pub(crate) max_registers: Option<u32>,
     /// The kinds of targets that have it; none for all.
     pub(crate) targets: Vec<TargetKind>,
+    /// How much of its memory it accesses at most: expressions by the names of arguments. Its method is safe.
+    pub(crate) bounds: BTreeMap<String, String>,
 }
 
 /// The word for `value` in the settings.

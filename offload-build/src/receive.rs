@@ -116,6 +116,11 @@ mod tests {
         build.compiler(Compiler::Nvcc).split(Split::Kernel).cuda_sdk().cuda_arch(700).launchers().strip();
         build.std(OpenClStd::C30).only([TargetKind::Nvptx, TargetKind::Cubin]).max_registers(64);
         build.kernel_max_registers("a.b", 32).kernel_targets("saxpy", [TargetKind::Host]);
+        // SAFETY: nothing is launched.
+        #[allow(unsafe_code)]
+        unsafe {
+            build.kernel_bounds("saxpy", [("x", "n * \"2\""), ("a.b", "n")])
+        };
         build.grf(Grf::Large).max_spills(SpillBudget::WarnAbove(1 << 40)).syclbin(SyclState::Object);
         build.syclbin_library("library.spv").import("bf16").link(Link::Load);
         build

@@ -416,9 +416,16 @@ pub(crate) struct MemoryRange<'a> {
     pub(crate) size: usize,
     /// Size of one of the values that the caller has in it.
     pub(crate) element: usize,
+    /// Whether a kernel is declared to access nothing else of the memory.
+    pub(crate) is_bounded: bool,
 }
 
 impl<'a> MemoryRange<'a> {
+    /// `size` bytes of `memory` from `offset` on, with values of `element` bytes.
+    pub(crate) fn new(memory: MemoryRef<'a>, offset: usize, size: usize, element: usize) -> MemoryRange<'a> {
+        MemoryRange { memory, offset, size, element, is_bounded: false }
+    }
+
     /// `size` bytes of it from `offset` on.
     pub(crate) fn part(self, offset: usize, size: usize) -> MemoryRange<'a> {
         MemoryRange { offset: self.offset.saturating_add(offset), size, ..self }

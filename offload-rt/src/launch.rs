@@ -3,6 +3,7 @@
 //! The backends implement the traits of the module `backend`.
 
 mod args;
+mod bounds;
 mod buffer;
 mod call;
 mod capture;
@@ -34,6 +35,7 @@ mod transfer;
 mod typed;
 
 pub use self::args::{Arg, Plain};
+pub use self::bounds::{Bound, Extent};
 pub use self::buffer::{Buffer, Slice, SliceMut};
 #[cfg(feature = "futures")]
 pub use self::completion::Completion;

@@ -174,6 +174,6 @@ pub use crate::specialization::Specialization;
 /// Items for the expansion of this crate's macros; not for direct use.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::launch::LoadedKernels;
+    pub use crate::launch::{Bound, Extent, LoadedKernels};
     pub use crate::sections::included::{AlignedPack, IncludedPack, IncludedSlot};
 }

@@ -4,8 +4,8 @@
 ///
 /// The module holds
 ///
-/// - `load(&device)`, which loads the best image, and returns `Kernels`: a struct with an unsafe method for each kernel,
-///   which takes a [`Stream`](crate::Stream), an [`NdRange`](crate::NdRange) and the kernel's arguments, and returns when
+/// - `load(&device)`, which loads the best image, and returns `Kernels`: a struct with a method for each kernel, unsafe
+///   unless the build declares its bounds, which takes a [`Stream`](crate::Stream), an [`NdRange`](crate::NdRange) and the kernel's arguments, and returns when
 ///   the kernel is queued;
 /// - `request()`, an [`ImageRequest`](crate::ImageRequest) for a variant, as `request().variant("N", 4).load(&device)`, or
 ///   with values for specialisation constants;
@@ -253,15 +253,23 @@ macro_rules! __included_slot {
 /// pub mod blas {
 ///     ::offload_rt::included_kernel_module!("blas", b"the bytes of a pack");
 ///     ::offload_rt::typed_kernels! {
-///         ["scale", "blur"]
+///         ["scale", "clear", "blur"]
 ///         typed {
 ///             /// The kernel `scale`.
 ///             scale[0]<'a>(factor: f32, x: impl Into<::offload_rt::SliceMut<'a, f32>>) =
 ///                 [::offload_rt::KernelArg::value(&factor), ::offload_rt::KernelArg::buffer_mut::<f32>(x)];
 ///         }
+///         bounded {
+///             /// The kernel `clear`.
+///             clear[1]<'a>(x: impl Into<::offload_rt::SliceMut<'a, f32>>) =
+///                 [::offload_rt::KernelArg::buffer_mut::<f32>(x)] where |offload_range| [
+///                     ::offload_rt::__private::Bound::argument::<f32>(
+///                         0, "global_size(0)", ::offload_rt::__private::Extent::global_size(&offload_range, 0)),
+///                 ];
+///         }
 ///         untyped {
 ///             /// Untyped, because its argument 0 is a pointer to pointers.
-///             blur[1];
+///             blur[2];
 ///         }
 ///     }
 /// }
@@ -281,6 +289,13 @@ macro_rules! typed_kernels {
                     [$($given:expr),* $(,)?];
             )*
         }
+        $(bounded {
+            $(
+                $(#[$bounded_about:meta])*
+                $bounded:ident[$bounded_index:literal]<$bounded_lifetime:lifetime $(, $bounded_generic:ident: $bounded_bound:path)*>($($bounded_arg:ident: $bounded_type:ty),* $(,)?) =
+                    [$($bounded_given:expr),* $(,)?] where |$range:ident| [$($limit:expr),* $(,)?];
+            )*
+        })?
         untyped {
             $(
                 $(#[$untyped_about:meta])*
@@ -351,6 +366,25 @@ macro_rules! typed_kernels {
                     unsafe { self.loaded.launch($index, stream, range, &[$($given),*]) }
                 }
             )*
+            $($(
+                $(#[$bounded_about])*
+                ///
+                /// Puts the kernel into `stream` over `range`, and returns at once. It is safe because the build script
+                /// declares how much of its memory the kernel accesses, and this compares that with the arguments.
+                ///
+                /// # Errors
+                /// An argument is smaller than the declared bound; those of `Kernel::launch` of offload-rt; or the image
+                /// for this device lacks the kernel.
+                pub fn $bounded<$bounded_lifetime $(, $bounded_generic: $bounded_bound)*>(
+                    &self,
+                    stream: &$crate::Stream,
+                    $range: $crate::NdRange,
+                    $($bounded_arg: $bounded_type),*
+                ) -> ::std::result::Result<(), $crate::Error> {
+                    let limits = [$($limit),*];
+                    self.loaded.launch_within($bounded_index, stream, $range, &mut [$($bounded_given),*], &limits)
+                }
+            )*)?
             $(
                 $(#[$untyped_about])*
                 ///

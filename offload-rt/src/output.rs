@@ -78,11 +78,8 @@ impl Output {
     fn new(stream: Box<dyn BackendStream>) -> Result<Output, Problem> {
         let size = HEADER.saturating_add(WORDS as usize * 4);
         let memory = stream.allocate(size)?;
-        stream.fill(
-            MemoryRange { memory: MemoryRef::Borrowed(&*memory), offset: 0, size, element: 4 },
-            FillPattern::Bytes4(0),
-        )?;
-        let words = MemoryRange { memory: MemoryRef::Borrowed(&*memory), offset: 24, size: 4, element: 4 };
+        stream.fill(MemoryRange::new(MemoryRef::Borrowed(&*memory), 0, size, 4), FillPattern::Bytes4(0))?;
+        let words = MemoryRange::new(MemoryRef::Borrowed(&*memory), 24, 4, 4);
         stream.write(words, &WORDS.to_ne_bytes())?;
         stream.synchronize()?;
         Ok(Output { stream, memory, state: Mutex::default() })
@@ -134,10 +131,8 @@ impl Output {
         for part in parts(state.read, end) {
             self.stream.fill(self.range(part), FillPattern::Bytes4(0))?;
         }
-        self.stream.write(
-            MemoryRange { memory: MemoryRef::Borrowed(&*self.memory), offset: READ, size: 8, element: 8 },
-            &end.to_ne_bytes(),
-        )?;
+        self.stream
+            .write(MemoryRange::new(MemoryRef::Borrowed(&*self.memory), READ, 8, 8), &end.to_ne_bytes())?;
         self.stream.synchronize()?;
         state.read = end;
         Ok(())
@@ -145,10 +140,7 @@ impl Output {
 
     fn header(&self) -> Result<Header, Problem> {
         let mut bytes = [0u8; HEADER];
-        self.stream.read(
-            MemoryRange { memory: MemoryRef::Borrowed(&*self.memory), offset: 0, size: HEADER, element: 8 },
-            &mut bytes,
-        )?;
+        self.stream.read(MemoryRange::new(MemoryRef::Borrowed(&*self.memory), 0, HEADER, 8), &mut bytes)?;
         let [a, b, _, _, lost, failed, ..] = values::words(&bytes)[..] else {
             return Err(Problem::from("what kernels print cannot be read".to_string()));
         };
@@ -168,12 +160,7 @@ impl Output {
 
     fn range(&self, part: RingSpan) -> MemoryRange<'_> {
         let offset = HEADER.saturating_add(part.first.saturating_mul(4));
-        MemoryRange {
-            memory: MemoryRef::Borrowed(&*self.memory),
-            offset,
-            size: part.words.saturating_mul(4),
-            element: 4,
-        }
+        MemoryRange::new(MemoryRef::Borrowed(&*self.memory), offset, part.words.saturating_mul(4), 4)
     }
 }
 

@@ -68,6 +68,7 @@ pub(crate) struct KeptRange {
     offset: usize,
     size: usize,
     element: usize,
+    is_bounded: bool,
 }
 
 /// A region of an image that it keeps.
@@ -197,9 +198,11 @@ impl KeptRange {
     /// # Errors
     /// The memory is there for one call only.
     pub(crate) fn new(range: MemoryRange<'_>) -> Result<KeptRange, Problem> {
-        let MemoryRange { memory, offset, size, element } = range;
+        let MemoryRange { memory, offset, size, element, is_bounded } = range;
         match memory {
-            MemoryRef::Shared(memory) => Ok(KeptRange { memory: memory.clone(), offset, size, element }),
+            MemoryRef::Shared(memory) => {
+                Ok(KeptRange { memory: memory.clone(), offset, size, element, is_bounded })
+            }
             MemoryRef::Borrowed(_) => {
                 let problem = "a graph cannot keep memory that is borrowed for one call".to_string();
                 Err(Problem::with_hint(problem, "copy the values to a `Buffer` before the capture"))
@@ -221,6 +224,7 @@ impl KeptRange {
             offset: self.offset,
             size: self.size,
             element: self.element,
+            is_bounded: self.is_bounded,
         }
     }
 }

@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bounds;
 mod completed;
 mod declared;
 mod method;
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 
 use offload_format::pack::KernelInfo;
 
+pub use self::bounds::DeclaredBound;
 pub use self::declared::{Declared, kernels as declared, read};
 pub use self::method::{Method, NamedParameter, Shape, methods};
 pub use self::name::{builtin_type, identifier};

@@ -223,6 +223,16 @@ impl Parameter {
         }
     }
 
+    /// The Rust type of the elements of memory; `None` for other parameters.
+    pub fn element_type(&self, generic: &str) -> Option<String> {
+        match self {
+            Parameter::Read(element) | Parameter::Write(element) | Parameter::Local(element) => {
+                Some(element.rust(generic))
+            }
+            _ => None,
+        }
+    }
+
     /// The argument of the launch that the parameter `name` becomes.
     pub fn given(&self, name: &str, generic: &str) -> String {
         const ARG: &str = "::offload_rt::KernelArg";

@@ -35,4 +35,12 @@ kernel void blur(read_only image2d_t from, sampler_t sampler, write_only image2d
   write_imagef(to, (int4)(0, 0, 0, 0), read_imagef(from, sampler, (int2)(0, 0)));
 }
 
+/* Its bounds are declared: `n` elements of `x`, and a value of local memory for each work-item. */
+kernel void scale(float a, global float *x, uint n, local float *scratch) {
+  size_t i = get_global_id(0), l = get_local_id(0);
+  scratch[l] = a;
+  if (i < n)
+    x[i] *= scratch[l];
+}
+
 kernel void depths(read_only image2d_depth_t from, global float *to) { to[0] = read_imagef(from, (int2)(0, 0)); }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use offload_format::SpecValue;
-use offload_signatures::{Bound, Generic, Method, NamedParameter, Places, Shape};
+use offload_signatures::{Bound, DeclaredBound, Generic, Method, NamedParameter, Places, Shape};
 
 use super::{Anchor, identifier};
 use crate::env::CargoEnv;
@@ -18,6 +18,8 @@ pub(crate) struct Bindings<'a> {
     /// What it mentions, so that the pack is linked.
     pub(crate) anchor: &'a Anchor,
     pub(crate) methods: &'a [Method],
+    /// Declared bounds by entry point; a method with them is safe.
+    pub(crate) bounds: &'a BTreeMap<String, Vec<DeclaredBound>>,
     /// Specialisation constants with their defaults.
     pub(crate) spec: &'a BTreeMap<String, SpecValue>,
     pub(crate) places: &'a Places<'a>,
@@ -77,21 +79,35 @@ impl Bindings<'_> {
     fn typed_kernels(&self) -> String {
         let entries: Vec<String> = self.methods.iter().map(|method| format!("{:?}", method.entry)).collect();
         let mut typed = String::new();
+        let mut bounded = String::new();
         let mut untyped = String::new();
         for (index, method) in self.methods.iter().enumerate() {
             match &method.shape {
-                Shape::Typed(parameters) => {
-                    typed.push_str(&self.about(method, None));
-                    typed.push_str(&definition(method, index, parameters));
-                }
+                Shape::Typed(parameters) => match self.bounds.get(&method.entry) {
+                    None => {
+                        typed.push_str(&self.about(method, None));
+                        typed.push_str(&definition(method, index, parameters));
+                        typed.push_str(";\n");
+                    }
+                    Some(bounds) => {
+                        bounded.push_str(&self.about(method, None));
+                        bounded.push_str(&definition(method, index, parameters));
+                        bounded.push_str(&limits(parameters, bounds));
+                    }
+                },
                 Shape::Untyped(reason) => {
                     untyped.push_str(&self.about(method, Some(reason)));
                     let _ = writeln!(untyped, "            {}[{index}];", method.name);
                 }
             }
         }
+        let bounded = if bounded.is_empty() {
+            String::new()
+        } else {
+            format!("        bounded {{\n{bounded}        }}\n")
+        };
         format!(
-            "    ::offload_rt::typed_kernels! {{\n        [{}]\n        typed {{\n{typed}        }}\n        \
+            "    ::offload_rt::typed_kernels! {{\n        [{}]\n        typed {{\n{typed}        }}\n{bounded}        \
              untyped {{\n{untyped}        }}\n    }}\n",
             entries.join(", ")
         )
@@ -141,12 +157,31 @@ fn definition(method: &Method, index: usize, parameters: &[NamedParameter]) -> S
         given.push(parameter.given(name, &type_name));
     }
     format!(
-        "            {}[{index}]<{}>({}) =\n                [{}];\n",
+        "            {}[{index}]<{}>({}) =\n                [{}]",
         method.name,
         generics.join(", "),
         taken.join(", "),
         given.join(", ")
     )
+}
+
+/// The bounds of a method, in the form that the macro takes.
+fn limits(parameters: &[NamedParameter], bounds: &[DeclaredBound]) -> String {
+    const BOUND: &str = "::offload_rt::__private::Bound";
+    let mut text = " where |offload_range| [\n".to_string();
+    for DeclaredBound { argument, declared, rust } in bounds {
+        let bound = match argument {
+            Some(index) => {
+                let generic = format!("T{index}");
+                let element = parameters.get(*index).and_then(|one| one.parameter.element_type(&generic));
+                format!("argument::<{}>({index}, {declared:?}, {rust})", element.unwrap_or_default())
+            }
+            None => format!("shared_memory({declared:?}, {rust})"),
+        };
+        text.push_str(&format!("                    {BOUND}::{bound},\n"));
+    }
+    text.push_str("                ];\n");
+    text
 }
 
 fn bounded(Generic { name, bound }: Generic) -> String {
@@ -177,8 +212,18 @@ mod tests {
         let spec: [(&str, SpecValue); 4] =
             [("FAR", (-5i64).into()), ("TILE", 16.into()), ("scale", 1e-7f32.into()), ("type", false.into())];
         let spec = spec.map(|(name, default)| (name.to_string(), default)).into();
-        let bindings =
-            Bindings { module: "typed", anchor: &anchor, methods: &methods, spec: &spec, places: &places };
+        let declared = [("x", "n"), ("scratch", "local_size(0)")];
+        let declared = declared.map(|(name, bound)| (name.to_string(), bound.to_string())).into();
+        let scale = methods.iter().find(|method| method.name == "scale").unwrap();
+        let bounds = [(scale.entry.clone(), scale.bounds(&declared).unwrap())].into();
+        let bindings = Bindings {
+            module: "typed",
+            anchor: &anchor,
+            methods: &methods,
+            bounds: &bounds,
+            spec: &spec,
+            places: &places,
+        };
         let generated = [bindings.typed_kernels(), bindings.spec_constants()].concat();
         let recorded = std::fs::read_to_string(data.join("typed.inc")).unwrap();
         assert_eq!(generated, recorded, "{generated}");

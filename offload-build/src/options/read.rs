@@ -92,12 +92,13 @@ impl SpillBudget {
 impl KernelOptions {
     fn read(value: Value<'_>) -> Result<KernelOptions> {
         let table = value.table()?;
-        table.only(&["max-registers", "targets"])?;
+        table.only(&["max-registers", "targets", "bounds"])?;
         let targets =
             table.optional("targets", |value| value.each(|kind| kind.choice(&TargetKind::NAMES)))?;
         Ok(KernelOptions {
             max_registers: table.optional("max-registers", Value::number)?,
             targets: targets.unwrap_or_default(),
+            bounds: table.optional("bounds", bounds)?.unwrap_or_default(),
         })
     }
 }
@@ -112,6 +113,11 @@ fn defines(value: Value<'_>) -> Result<Vec<Definition>> {
         definitions.push(Definition { name: name.to_string(), value: text(value) });
     }
     Ok(definitions)
+}
+
+/// Expressions; a number may stand alone.
+fn bounds(value: Value<'_>) -> Result<BTreeMap<String, String>> {
+    value.table()?.collect(|value| Ok(text(value)))
 }
 
 fn variants(value: Value<'_>) -> Result<BTreeMap<String, Vec<String>>> {

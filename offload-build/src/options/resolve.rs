@@ -39,6 +39,9 @@ impl Options {
             if !later.targets.is_empty() {
                 kernel.targets.clone_from(&later.targets);
             }
+            if !later.bounds.is_empty() {
+                kernel.bounds.clone_from(&later.bounds);
+            }
         }
         self
     }

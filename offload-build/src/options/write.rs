@@ -52,6 +52,9 @@ impl KernelOptions {
     fn write(&self, key: &str, lines: &mut Lines) {
         lines.plain(&format!("{key}.max-registers"), self.max_registers);
         lines.texts(&format!("{key}.targets"), self.targets.iter().map(|kind| kind.name()));
+        for (argument, bound) in &self.bounds {
+            lines.word(&format!("{key}.bounds.{}", quoted(argument)), Some(bound.as_str()));
+        }
     }
 }
 

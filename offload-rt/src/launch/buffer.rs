@@ -161,12 +161,12 @@ impl<'a> ValueRange<'a> {
     /// In bytes. The products fit, because the memory was allocated.
     fn range<T>(self) -> MemoryRange<'a> {
         let element = size_of::<T>();
-        MemoryRange {
-            memory: self.memory,
-            offset: self.start.saturating_mul(element),
-            size: self.len.saturating_mul(element),
+        MemoryRange::new(
+            self.memory,
+            self.start.saturating_mul(element),
+            self.len.saturating_mul(element),
             element,
-        }
+        )
     }
 }
 

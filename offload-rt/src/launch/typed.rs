@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use super::args::Plain;
+use super::bounds::Bound;
 use super::program::{Kernel, Program};
 use super::stream::Stream;
 use crate::backend::KernelArg;
@@ -108,5 +109,27 @@ impl LoadedKernels {
     ) -> Result<(), Error> {
         // SAFETY: the contract is the same, and the caller's to keep.
         unsafe { self.kernel(index)?.launch(stream, range, args) }
+    }
+
+    /// Puts the kernel with this number into `stream`, if its arguments have what its bounds declare.
+    ///
+    /// # Errors
+    /// An argument is smaller than its bound; as [`Program::kernel`] and [`Kernel::launch`].
+    #[allow(unsafe_code, reason = "bounds are a promise of the kernel's author")]
+    pub fn launch_within(
+        &self,
+        index: usize,
+        stream: &Stream,
+        range: NdRange,
+        args: &mut [KernelArg<'_>],
+        bounds: &[Bound],
+    ) -> Result<(), Error> {
+        let kernel = self.kernel(index)?;
+        for bound in bounds {
+            bound.apply(kernel, &range, args)?;
+        }
+        // SAFETY: the build script has promised that the kernel stays within these bounds, and that its work-items do
+        // not race; buffers live until all streams that use them are done.
+        unsafe { kernel.launch(stream, range, args) }
     }
 }

@@ -149,12 +149,7 @@ impl FailureSource {
 impl Reader {
     fn read(&self) -> Result<Vec<u32>, Problem> {
         let range = NdRange::new([1], [1]);
-        let all = MemoryRange {
-            memory: MemoryRef::Borrowed(&*self.memory),
-            offset: 0,
-            size: WORDS * 4,
-            element: 4,
-        };
+        let all = MemoryRange::new(MemoryRef::Borrowed(&*self.memory), 0, WORDS * 4, 4);
         // SAFETY: the kernel takes a buffer of this size, and is this thread's.
         unsafe { enqueue(&self.kernel, &self.stream, &range, &[KernelArg(KernelArgKind::Memory(all))])? };
         let mut bytes = vec![0; WORDS * 4];

@@ -96,6 +96,34 @@ fn images_reach_theirs(kernels: &typed::Kernels, stream: &Stream) -> Result<(), 
 }
 
 #[test]
+fn kernels_with_declared_bounds_are_safe_and_compare_them() -> Result<(), Error> {
+    let device = Device::host();
+    let stream = device.stream()?;
+    let kernels = typed::load(&device)?;
+    let mut x = stream.upload(&[1.0f32; 100])?;
+    let range = NdRange::linear_at_least(100, 64);
+    kernels.scale(&stream, range, 2.0, &mut x, 100, Local::new(64))?;
+    kernels.scale(&stream, range, 2.0, x.slice_mut(32..)?, 68, Local::new(65))?;
+    assert_eq!(stream.download(&x)?[30..34], [2.0, 2.0, 4.0, 4.0]);
+
+    let message = |refused: Result<(), Error>| refused.unwrap_err().to_string();
+    let small = message(kernels.scale(&stream, range, 2.0, &mut x, 101, Local::new(64)));
+    assert!(small.contains("has 100 elements") && small.contains("101"), "{small}");
+    let part = message(kernels.scale(&stream, range, 2.0, x.slice_mut(32..)?, 69, Local::new(64)));
+    assert!(part.contains("has 68 elements"), "{part}");
+    let local = message(kernels.scale(&stream, range, 2.0, &mut x, 100, Local::new(63)));
+    assert!(local.contains("has 63 elements") && local.contains("local_size(0)"), "{local}");
+    assert_eq!(stream.download(&x)?[0], 2.0, "a refused launch runs nothing");
+
+    // A graph has the launch too.
+    let mut graph =
+        stream.capture(|stream| kernels.scale(stream, range, 3.0, &mut x, 100, Local::new(64)))?;
+    graph.launch(&stream)?;
+    assert_eq!(stream.download(&x)?[0], 6.0);
+    Ok(())
+}
+
+#[test]
 fn constants_have_their_defaults_and_images_without_them_are_refused() {
     let spec = typed::Spec::default();
     assert_eq!(spec, typed::Spec { FAR: -5, TILE: 16, scale: 1e-7, r#type: false });

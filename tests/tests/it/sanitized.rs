@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::Project;
 
 /// Kernel, and its report.
-const FOUND: [(&str, &[&str]); 7] = [
+const FOUND: [(&str, &[&str]); 8] = [
     (
         "behind",
         &[
@@ -51,6 +51,12 @@ const FOUND: [(&str, &[&str]); 7] = [
             "kernels/bugs.cl:72: work-item 63 of group 3 writes 4 bytes that end 4 behind the end of argument 1, `bins`, which has 256 bytes",
         ],
     ),
+    (
+        "shifted",
+        &[
+            "kernels/declared.cl:5: work-item 62 of group 3 writes 4 bytes that end 4 behind the end of argument 0, `x`, which has 252 bytes",
+        ],
+    ),
 ];
 
 /// The tests of the run, each with its outcome and the problem.
@@ -87,7 +93,7 @@ fn assert_found(project: &Project, args: &[&str]) {
 
 /// The outcome and the problem of a test.
 fn end<'t>(tests: &'t [(String, String, String)], name: &str) -> (&'t str, &'t str) {
-    let test = tests.iter().find(|(test, ..)| *test == format!("tests::{name}"));
+    let test = tests.iter().find(|(test, ..)| test.rsplit("::").next() == Some(name));
     test.map(|(_, outcome, problem)| (outcome.as_str(), problem.as_str())).unwrap()
 }
 

@@ -43,11 +43,18 @@ const HOST: Folder = Folder {
 };
 /// Beside the headers of a toolkit.
 const BESIDE_TOOLKIT: Folder = Folder {
-    name: "include/cuda-toolkit-1",
-    headers: &[(BUILT_IN, include_str!("../device/cuda/toolkit.h"))],
+    name: "include/cuda-toolkit-2",
+    headers: &[(
+        BUILT_IN,
+        concat!(
+            include_str!("../device/cuda/toolkit.h"),
+            include_str!("../device/cuda/nvptx_words.h"),
+            "#undef __OFFLOAD_FN\n"
+        ),
+    )],
 };
 /// In place of the headers of a toolkit.
-const CUDA: Folder = Folder { name: "include/cuda-12", headers: cuda::HEADERS };
+const CUDA: Folder = Folder { name: "include/cuda-13", headers: cuda::HEADERS };
 /// In place of those of ROCm.
 const HIP: Folder = Folder { name: "include/hip-1", headers: hip::HEADERS };
 
@@ -146,8 +153,8 @@ mod tests {
     const KNOWN: [(&str, &str); 5] = [
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
-        ("include/cuda-toolkit-1", "13906241a4b72a89"),
-        ("include/cuda-12", "1958b825beecdb48"),
+        ("include/cuda-toolkit-2", "0611dd75cfaa9f83"),
+        ("include/cuda-13", "76088d45dc337882"),
         ("include/hip-1", "225ee1a040c72706"),
     ];
 

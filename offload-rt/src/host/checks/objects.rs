@@ -144,6 +144,13 @@ impl Objects {
         }
     }
 
+    /// Leaves the object at `start` its first `size` bytes, for kernels that are declared to access no more.
+    pub(super) fn narrow(&mut self, start: usize, size: usize) {
+        if let Some(object) = self.0.iter_mut().find(|object| object.start == start) {
+            object.size = object.size.min(size);
+        }
+    }
+
     /// Removes the local memory of arguments.
     pub(super) fn forget_arguments(&mut self) {
         self.0.retain(|object| !matches!(object.role, Role::LocalArgument(_)));

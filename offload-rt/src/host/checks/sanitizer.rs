@@ -1,5 +1,6 @@
 //! The checks of one launch.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -95,13 +96,24 @@ pub(crate) struct LocalArgument {
 impl Sanitizer {
     pub(crate) fn new(info: &KernelInfo, args: &[KernelArg<'_>], range: &NdRange) -> Sanitizer {
         let mut starts = Vec::new();
+        let mut ends = BTreeMap::new();
         for arg in args {
-            starts.push(match arg.0 {
-                KernelArgKind::Memory(range) => range.memory.get().in_program().map(|memory| memory.addr()),
-                _ => None,
-            });
+            let KernelArgKind::Memory(range) = arg.0 else {
+                starts.push(None);
+                continue;
+            };
+            let start = range.memory.get().in_program().map(|memory| memory.addr());
+            starts.push(start);
+            if let Some(start) = start.filter(|_| range.is_bounded) {
+                let end = ends.entry(start).or_insert(0);
+                *end = range.offset.saturating_add(range.size).max(*end);
+            }
         }
-        let objects = Objects::from_process(|start| starts.iter().position(|other| *other == Some(start)));
+        let mut objects =
+            Objects::from_process(|start| starts.iter().position(|other| *other == Some(start)));
+        for (start, size) in ends {
+            objects.narrow(start, size);
+        }
         let names = LaunchNames::new(info, range);
         Sanitizer { names, state: Mutex::new(LaunchState { objects, ..LaunchState::default() }) }
     }

@@ -45,3 +45,5 @@ __OFFLOAD_BUILTIN unsigned short __nv_bswap16_impl(unsigned short x) { return __
 __OFFLOAD_BUILTIN unsigned int __nv_bswap32_impl(unsigned int x) { return __builtin_bswap32(x); }
 __OFFLOAD_BUILTIN unsigned long long __nv_bswap64_impl(unsigned long long x) { return __builtin_bswap64(x); }
 #undef __OFFLOAD_BUILTIN
+
+#define __OFFLOAD_FN static inline __attribute__((device, always_inline))

@@ -103,7 +103,13 @@ __OFFLOAD_HD __OFFLOAD_T __hfma_relu(__OFFLOAD_T a, __OFFLOAD_T b, __OFFLOAD_T c
 #define __OFFLOAD_MATH(NAME, OF_FLOAT) \
   __OFFLOAD_D __OFFLOAD_T h##NAME(__OFFLOAD_T v) { return __OFFLOAD_T(OF_FLOAT(__OFFLOAD_TO_FLOAT(v))); } \
   __OFFLOAD_D __OFFLOAD_T2 h2##NAME(__OFFLOAD_T2 v) { return __OFFLOAD_T2(h##NAME(v.x), h##NAME(v.y)); }
-__OFFLOAD_MATH(sqrt, sqrtf) __OFFLOAD_MATH(rsqrt, rsqrtf) __OFFLOAD_MATH(rcp, 1.0f /)
+#ifdef __NVPTX__
+// Right to a bit of a float, and so after rounding.
+__OFFLOAD_MATH(sqrt, __nvvm_sqrt_approx_ftz_f)
+#else
+__OFFLOAD_MATH(sqrt, sqrtf)
+#endif
+__OFFLOAD_MATH(rsqrt, rsqrtf) __OFFLOAD_MATH(rcp, 1.0f /)
 __OFFLOAD_MATH(exp, expf) __OFFLOAD_MATH(exp2, exp2f) __OFFLOAD_MATH(exp10, exp10f)
 __OFFLOAD_MATH(log, logf) __OFFLOAD_MATH(log2, log2f) __OFFLOAD_MATH(log10, log10f)
 __OFFLOAD_MATH(sin, sinf) __OFFLOAD_MATH(cos, cosf) __OFFLOAD_MATH(tanh, tanhf)
