@@ -5,7 +5,7 @@
 //! [`ContextId`], so that a backend can downcast them to its own types.
 
 use std::any::Any;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -443,6 +443,25 @@ pub(crate) enum FillPattern {
 /// A function of the program that a stream calls. It does not unwind, and is called once.
 pub(crate) type HostFunction = Box<dyn FnOnce(WorkBefore) + Send>;
 
+/// A function of the program that is called at each launch of a graph; it does not unwind.
+pub(crate) struct RepeatedFunction(Box<dyn Fn(WorkBefore) + Send + Sync>);
+
+impl RepeatedFunction {
+    pub(crate) fn new(function: impl Fn(WorkBefore) + Send + Sync + 'static) -> RepeatedFunction {
+        RepeatedFunction(Box::new(function))
+    }
+
+    pub(crate) fn call(&self, before: WorkBefore) {
+        (self.0)(before);
+    }
+}
+
+impl Debug for RepeatedFunction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("RepeatedFunction")
+    }
+}
+
 /// How the work before a host function ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "a program without back ends has none, and the host CPU no failures")]
@@ -558,6 +577,12 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
 
     /// Queues a call of `function`, after the work before it and before later work. After an error it is not called.
     fn call(&self, function: HostFunction) -> Result<(), Problem>;
+
+    /// The same for a function of a graph, which keeps it longer than any launch of it.
+    fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
+        let function = function.clone();
+        self.call(Box::new(move |before| function.call(before)))
+    }
 
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;

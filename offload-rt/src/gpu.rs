@@ -33,7 +33,7 @@ mod stream_handle;
 
 pub(crate) use self::api::{
     ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawCallback, RawEvent, RawFunction,
-    RawGraph, RawGraphExec, RawGraphNode, RawModule, RawStream, operations,
+    RawGraph, RawGraphExec, RawGraphNode, RawHostFunction, RawModule, RawStream, operations,
 };
 pub(crate) use self::context::{Context, ContextApi, Entered};
 pub(crate) use self::device::GpuDevice;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::backend::{
     BackendImage, BackendKernel, BackendMemory, BackendSampler, BackendStream, ContextId, FillPattern,
     GraphWork, ImageRange, KernelArg, KernelArgKind, MemoryRange, MemoryRef, OperationPlace,
+    RepeatedFunction,
 };
 use crate::error::Problem;
 use crate::images::{FillColor, ImageRegion, ImageType};
@@ -40,6 +41,7 @@ pub(crate) enum Operation {
     WriteImage { to: KeptRegion, bytes: Box<[u8]> },
     CopyImage { from: KeptRegion, to: KeptRegion },
     FillImage { to: KeptRegion, color: FillColor },
+    Call { function: Arc<RepeatedFunction>, context: ContextId },
 }
 
 /// A launch that keeps its kernel and its arguments.
@@ -114,6 +116,7 @@ impl Operation {
             Operation::WriteImage { to, .. }
             | Operation::CopyImage { to, .. }
             | Operation::FillImage { to, .. } => to.image.context(),
+            Operation::Call { context, .. } => *context,
         }
     }
 
@@ -138,6 +141,7 @@ impl Operation {
             Operation::WriteImage { .. } | Operation::CopyImage { .. } | Operation::FillImage { .. } => {
                 Ok(())
             }
+            Operation::Call { .. } => Ok(()),
         }
     }
 
@@ -159,6 +163,7 @@ impl Operation {
             Operation::WriteImage { to, bytes } => stream.write_image(to.range(), bytes),
             Operation::CopyImage { from, to } => stream.copy_image(from.range(), to.range()),
             Operation::FillImage { to, color } => stream.fill_image(to.range(), *color),
+            Operation::Call { function, .. } => stream.call_again(function),
         }
     }
 }

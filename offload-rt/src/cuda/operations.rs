@@ -19,7 +19,7 @@ use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
     CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
-    RawPool, Shape, call, operations,
+    RawHostFunction, RawPool, Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
@@ -117,6 +117,8 @@ impl DriverApi for CudaApi {
 
         begin_capture(stream: CUstream) => cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
         end_capture(stream: CUstream, graph: *mut CUgraph) => cuStreamEndCapture(stream, graph);
+        add_host_node(stream: CUstream, function: RawHostFunction, data: *mut c_void) =>
+            cuLaunchHostFunc(stream, function, data);
         capture_info(stream: CUstream, info: &mut CaptureInfo) =>
             cuStreamGetCaptureInfo_v2(
                 stream, &raw mut info.status, &raw mut info.number, &raw mut info.graph, &raw mut info.nodes,

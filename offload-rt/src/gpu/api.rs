@@ -39,6 +39,9 @@ handles! {
 /// `CUstreamCallback`, `hipStreamCallback_t`.
 pub(crate) type RawCallback = extern "system" fn(RawStream, ResultCode, *mut c_void);
 
+/// `CUhostFn`, `hipHostFn_t`.
+pub(crate) type RawHostFunction = extern "system" fn(*mut c_void);
+
 // `CU_FUNC_ATTRIBUTE_*`, `HIP_FUNC_ATTRIBUTE_*`.
 pub(crate) const FUNCTION_MAX_THREADS: c_uint = 0;
 pub(crate) const FUNCTION_SHARED_SIZE: c_uint = 1;
@@ -235,6 +238,13 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn begin_capture(&'static self, stream: RawStream) -> ApiResult<(), Self>;
     /// The stream runs its work again; the graph is null after an error.
     unsafe fn end_capture(&'static self, stream: RawStream, graph: *mut RawGraph) -> ApiResult<(), Self>;
+    /// Adds a call of `function` to what the stream captures.
+    unsafe fn add_host_node(
+        &'static self,
+        stream: RawStream,
+        function: RawHostFunction,
+        data: *mut c_void,
+    ) -> ApiResult<(), Self>;
     /// What a stream captures; the nodes are there until it is given more.
     unsafe fn capture_info(&'static self, stream: RawStream, info: &mut CaptureInfo) -> ApiResult<(), Self>;
     unsafe fn instantiate_graph(

@@ -14,7 +14,7 @@ use super::peers;
 use super::stream_handle::{StreamHandle, StreamRole};
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange, Owner,
-    StreamPriority, downcast,
+    RepeatedFunction, StreamPriority, downcast,
 };
 use crate::error::Problem;
 
@@ -256,6 +256,16 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let failed = failed("cannot call a host function");
         let entered = self.context.enter().map_err(&failed)?;
         host_function::queue(&entered, self.raw, function).map_err(failed)
+    }
+
+    fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
+        if !self.is_capturing() {
+            let function = function.clone();
+            return self.call(Box::new(move |before| function.call(before)));
+        }
+        let failed = failed("a graph cannot call a host function");
+        let entered = self.context.enter().map_err(&failed)?;
+        host_function::capture(&entered, self.raw, function).map_err(failed)
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

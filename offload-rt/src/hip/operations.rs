@@ -18,7 +18,7 @@ use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
     CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
-    RawPool, Shape, call, operations,
+    RawHostFunction, RawPool, Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
@@ -116,6 +116,8 @@ impl DriverApi for HipApi {
 
         begin_capture(stream: hipStream_t) => hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);
         end_capture(stream: hipStream_t, graph: *mut hipGraph_t) => hipStreamEndCapture(stream, graph);
+        add_host_node(stream: hipStream_t, function: RawHostFunction, data: *mut c_void) =>
+            hipLaunchHostFunc(stream, function, data);
         capture_info(stream: hipStream_t, info: &mut CaptureInfo) =>
             hipStreamGetCaptureInfo_v2(
                 stream, &raw mut info.status, &raw mut info.number, &raw mut info.graph, &raw mut info.nodes,

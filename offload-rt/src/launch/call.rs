@@ -2,9 +2,10 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use super::stream::Stream;
-use crate::backend::WorkBefore;
+use crate::backend::{RepeatedFunction, WorkBefore};
 use crate::error::Error;
 
 impl Stream {
@@ -30,7 +31,8 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// The driver refuses; or the stream is of a capture: a graph is launched more than once.
+    /// The driver refuses; or the stream is of a capture: a graph is launched more than once, and takes
+    /// [`Stream::call_each_time`].
     pub fn call(&self, function: impl FnOnce() + Send + 'static) -> Result<(), Error> {
         let panics = self.queued().panics().clone();
         let called = move |before: WorkBefore| {
@@ -44,6 +46,46 @@ impl Stream {
             }
         };
         self.done(self.backend().call(Box::new(called)))
+    }
+
+    /// Queues a call of `function` as [`Stream::call`] does; in a capture, each launch of the graph calls it at that place
+    /// of its work.
+    ///
+    /// The graph keeps the function. A panic is the error of whatever waits next for a stream in which the graph was
+    /// launched.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let stream = offload_rt::Device::host().stream()?;
+    /// let tokens = Arc::new(AtomicU32::new(0));
+    /// let counted = tokens.clone();
+    /// let graph = stream.capture(|stream| {
+    ///     stream.call_each_time(move || drop(counted.fetch_add(1, Ordering::Relaxed)))
+    /// })?;
+    /// graph.launch(&stream)?;
+    /// graph.launch(&stream)?;
+    /// stream.synchronize()?;
+    /// assert_eq!(tokens.load(Ordering::Relaxed), 2);
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The driver refuses.
+    pub fn call_each_time(&self, function: impl Fn() + Send + Sync + 'static) -> Result<(), Error> {
+        let panics = match self.recording() {
+            Some(recording) => recording.panics().clone(),
+            None => self.queued().panics().clone(),
+        };
+        let called = move |before: WorkBefore| {
+            if before == WorkBefore::Done
+                && let Err(payload) = catch_unwind(AssertUnwindSafe(&function))
+            {
+                panics.add(message(&*payload));
+            }
+        };
+        self.done(self.backend().call_again(&Arc::new(RepeatedFunction::new(called))))
     }
 }
 
@@ -60,6 +102,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
 mod tests {
     use std::panic::panic_any;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use crate::device::Device;
 
@@ -82,9 +125,33 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_refuses_it() {
+    fn a_capture_refuses_what_may_be_called_once() {
         let stream = Device::host().stream().unwrap();
         let error = stream.capture(|stream| stream.call(|| {})).unwrap_err();
         assert!(error.hint().is_some_and(|hint| hint.contains("graph.launch")), "{error}");
+    }
+
+    #[test]
+    fn a_panic_in_a_graph_is_the_error_of_the_stream_of_the_launch() {
+        let stream = Device::host().stream().unwrap();
+        let calls = Arc::new(AtomicU32::new(0));
+        let counted = calls.clone();
+        let graph = stream.capture(|stream| {
+            stream
+                .fork()?
+                .call_each_time(move || assert_ne!(counted.fetch_add(1, Ordering::Relaxed), 1, "second"))
+        });
+        let graph = graph.unwrap();
+        assert_eq!((graph.len(), graph.launches().len()), (1, 0));
+        graph.launch(&stream).unwrap();
+        stream.synchronize().unwrap();
+        graph.launch(&stream).unwrap();
+        graph.launch(&stream).unwrap();
+        drop(graph);
+        let error = stream.synchronize().unwrap_err().to_string();
+        assert!(error.contains("panicked") && error.contains("second"), "{error}");
+        stream.synchronize().unwrap();
+        assert_eq!(calls.load(Ordering::Relaxed), 3);
+        assert_eq!(Arc::strong_count(&calls), 1);
     }
 }

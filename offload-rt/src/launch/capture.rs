@@ -43,7 +43,7 @@ impl Stream {
         }
         let recording = RecordingStream::new(self.device())?;
         record(&Stream::from_recording(self.device(), recording.clone()))?;
-        Graph::new(self.device(), recording.finish())
+        Graph::new(self.device(), recording.finish(), recording.panics())
     }
 
     /// A new stream of the same device, whose work comes after what this stream has. In a capture it is a stream of the

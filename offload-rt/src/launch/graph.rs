@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::check::check;
 use super::program::Kernel;
+use super::queued::Panics;
 use super::stream::Stream;
 use crate::backend::{BackendGraph, BackendKernel, BackendStream, GraphLaunch, KernelArg};
 use crate::device::Device;
@@ -32,6 +33,8 @@ pub struct Graph {
     // Released before the work, which it uses.
     native: Option<Box<dyn BackendGraph>>,
     work: RecordedWork,
+    /// Of its host functions; `None` if it has none.
+    panics: Option<Arc<Panics>>,
     /// Numbers of the operations that are launches.
     launches: Vec<usize>,
     /// Each kernel once.
@@ -48,7 +51,7 @@ struct UsedKernel {
 }
 
 impl Graph {
-    pub(super) fn new(device: &Device, work: RecordedWork) -> Result<Graph, Error> {
+    pub(super) fn new(device: &Device, work: RecordedWork, panics: &Arc<Panics>) -> Result<Graph, Error> {
         // Drivers refuse graphs without nodes in some releases.
         let native = if work.operations.is_empty() { Ok(None) } else { device.backend().instantiate(&work) };
         let native = native.map_err(|problem| {
@@ -63,7 +66,18 @@ impl Graph {
                 kernels.push(UsedKernel { name: launch.name.clone(), backend: launch.kernel.clone() });
             }
         }
-        Ok(Graph { device: device.clone(), native, work, launches, kernels, prepared: Mutex::default() })
+        let mut operations = work.operations.iter().map(|recorded| &recorded.operation);
+        let calls = operations.any(|operation| matches!(operation, Operation::Call { .. }));
+        let panics = if calls { Some(panics.clone()) } else { None };
+        Ok(Graph {
+            device: device.clone(),
+            native,
+            work,
+            panics,
+            launches,
+            kernels,
+            prepared: Mutex::default(),
+        })
     }
 
     /// The device of the stream that it was captured with.
@@ -71,7 +85,7 @@ impl Graph {
         &self.device
     }
 
-    /// The number of its operations: launches, copies, fills and writes.
+    /// The number of its operations: launches, copies, fills, writes and host functions.
     pub fn len(&self) -> usize {
         self.work.operations.len()
     }
@@ -99,6 +113,9 @@ impl Graph {
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         for kernel in &self.kernels {
             stream.queued().prints(&*kernel.backend);
+        }
+        if let Some(panics) = &self.panics {
+            stream.queued().reports(panics);
         }
         match &self.native {
             Some(native) => {

@@ -28,6 +28,8 @@ struct Shared {
     places: [AtomicPtr<u8>; MOST_NAMES],
     names: Mutex<KernelNames>,
     panics: Arc<Panics>,
+    /// Those of graphs that the stream was given.
+    graph_panics: Mutex<Vec<Arc<Panics>>>,
     /// The outputs of the kernels.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     outputs: Mutex<Vec<UsedOutput>>,
@@ -42,6 +44,10 @@ impl Panics {
     /// Keeps the message of a panic, unless there is one.
     pub(super) fn add(&self, message: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+    }
+
+    fn is_pending(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     fn take(&self) -> Option<String> {
@@ -137,11 +143,27 @@ impl Queued {
         &self.shared.panics
     }
 
+    /// Reports the panics of a graph as its own from now on.
+    pub(super) fn reports(&self, panics: &Arc<Panics>) {
+        let mut graphs = self.shared.graph_panics.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those of graphs that are gone, whose functions are called no more, stay until they are reported.
+        graphs.retain(|known| Arc::strong_count(known) > 1 || known.is_pending());
+        if !graphs.iter().any(|known| Arc::ptr_eq(known, panics)) {
+            graphs.push(panics.clone());
+        }
+    }
+
+    fn take_panic(&self) -> Option<String> {
+        let own = self.shared.panics.take();
+        let graphs = self.shared.graph_panics.lock().unwrap_or_else(PoisonError::into_inner);
+        own.or_else(|| graphs.iter().find_map(|panics| panics.take()))
+    }
+
     /// Prints what kernels have printed, after their work was waited for, and returns the first failed assertion, or the
     /// panic of a host function.
     pub(super) fn conclude(&self, device: &Device) -> Result<(), Error> {
         let printed = self.print(device);
-        let Some(message) = self.shared.panics.take() else { return printed };
+        let Some(message) = self.take_panic() else { return printed };
         let problem = format!("a host function of the stream panicked: {}", escape(&message));
         printed.and(Err(Error::device(&device.to_string(), problem)))
     }

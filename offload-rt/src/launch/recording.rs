@@ -4,9 +4,10 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::queued::Panics;
 use crate::backend::{
     BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction,
-    ImageRange, KernelArg, MemoryRange, downcast,
+    ImageRange, KernelArg, MemoryRange, RepeatedFunction, downcast,
 };
 use crate::device::Device;
 use crate::error::{Error, Problem};
@@ -29,6 +30,8 @@ struct Recorder {
     /// Allocates memory.
     stream: Box<dyn BackendStream>,
     state: Mutex<RecorderState>,
+    /// Of the functions that the graph will call.
+    panics: Arc<Panics>,
 }
 
 #[derive(Debug, Default)]
@@ -57,7 +60,7 @@ impl Recorder {
         let stream = device.backend().stream();
         let stream = stream.map_err(|problem| Error::from_device(&device.to_string(), problem))?;
         let state = RecorderState { lanes: vec![LaneEnd::default()], ..RecorderState::default() };
-        Ok(Recorder { stream, state: Mutex::new(state) })
+        Ok(Recorder { stream, state: Mutex::new(state), panics: Arc::default() })
     }
 
     /// The work; nothing can be added from now on.
@@ -105,6 +108,11 @@ impl RecordingStream {
     /// The work of all streams of the capture, which take no more from now on.
     pub(super) fn finish(&self) -> RecordedWork {
         self.recorder.finish()
+    }
+
+    /// The panics of the functions that the graph will call.
+    pub(super) fn panics(&self) -> &Arc<Panics> {
+        &self.recorder.panics
     }
 
     /// Records the launch of `kernel`.
@@ -229,9 +237,13 @@ impl BackendStream for RecordingStream {
     }
 
     fn call(&self, _: HostFunction) -> Result<(), Problem> {
-        let problem = "a graph cannot call a function once at each of its launches".to_string();
-        let hint = "give it to the stream of the launch, before or after `graph.launch(&stream)`";
+        let problem = "a graph cannot call a function that may be called once".to_string();
+        let hint = "`Stream::call_each_time` takes one that may be called at each launch; or give it to the stream of the launch, before or after `graph.launch(&stream)`";
         Err(Problem::with_hint(problem, hint))
+    }
+
+    fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
+        self.add(Operation::Call { function: function.clone(), context: self.context() })
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

@@ -161,7 +161,7 @@ R cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 static int is_here(const void *stream) { return is_stream(stream) && stream_contexts[(char *)stream - stream_handles] == top(); }
 
 /* Graphs: the work of a stream that captures is kept, and done at each launch */
-enum what { WRITE_NODE, COPY_NODE, FILL_NODE, LAUNCH_NODE };
+enum what { WRITE_NODE, COPY_NODE, FILL_NODE, LAUNCH_NODE, HOST_NODE };
 struct node {
     enum what what;
     char *to;
@@ -169,6 +169,8 @@ struct node {
     size_t size, step;
     unsigned value, shape[7];
     struct kernel *kernel;
+    void (*function)(void *);
+    void *data;
     unsigned char values[4][4096];
 };
 struct graph { void *context, *first; int count; struct node nodes[64]; };
@@ -275,6 +277,14 @@ R cuStreamAddCallback(void *stream, void (*function)(void *, R, void *), void *d
     pthread_t thread;
     pthread_create(&thread, NULL, make_call, &call);
     return pthread_join(thread, NULL), OK;
+}
+R cuLaunchHostFunc(void *stream, void (*function)(void *), void *data)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (!is_here(stream) || !function) return INVALID_VALUE;
+    if (capturing(stream)) return keep(stream, (struct node){ HOST_NODE, .function = function, .data = data });
+    return function(data), OK;
 }
 R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
 R cuEventCreate(void **event, unsigned flags)
@@ -806,6 +816,8 @@ R cuGraphLaunch(struct graph *executable, void *stream)
             for (int i = 0; i < 4; i++) parameters[i] = &node->values[i];
             const unsigned *at = node->shape;
             done = cuLaunchKernel(node->kernel, at[0], at[1], at[2], at[3], at[4], at[5], at[6], stream, parameters, NULL);
+        } else if (node->what == HOST_NODE) {
+            node->function(node->data);
         } else {
             memcpy(node->to, node->from, node->size);
         }

@@ -117,7 +117,7 @@ R hipMemGetInfo(size_t *left, size_t *total)
 }
 
 /* Streams and events: work is done when somebody waits for it */
-enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE, FUNCTION };
+enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE, FUNCTION, HOST };
 struct stream;
 struct op {
     enum kind kind;
@@ -130,6 +130,7 @@ struct op {
     struct event *event;
     struct launch *launch;
     void (*function)(struct stream *, R, void *);
+    void (*host)(void *);
     void *data;
 };
 struct stream {
@@ -160,6 +161,8 @@ static void run(struct stream *stream, struct op *op)
         buffers--;
     } else if (op->kind == FUNCTION) {
         op->function(stream, lost[stream->device], op->data);
+    } else if (op->kind == HOST) {
+        op->host(op->data);
     } else if (op->kind == WAIT) {
         if (op->event->stream) settle(op->event->stream, op->event->at);
     } else {
@@ -232,6 +235,14 @@ R hipStreamSynchronize(struct stream *stream)
     if (stream->graph) return CAPTURE_UNSUPPORTED;
     settle(stream, stream->queued);
     return lost[stream->device];
+}
+R hipLaunchHostFunc(struct stream *stream, void (*function)(void *), void *data)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (!function) return INVALID_VALUE;
+    struct op *op = queue(stream, HOST);
+    return op->host = function, op->data = data, OK;
 }
 #ifndef OLD
 /* A thread of the runtime does the work soon, also without a wait. */

@@ -116,8 +116,7 @@ fn kernels_with_declared_bounds_are_safe_and_compare_them() -> Result<(), Error>
     assert_eq!(stream.download(&x)?[0], 2.0, "a refused launch runs nothing");
 
     // A graph has the launch too.
-    let mut graph =
-        stream.capture(|stream| kernels.scale(stream, range, 3.0, &mut x, 100, Local::new(64)))?;
+    let graph = stream.capture(|stream| kernels.scale(stream, range, 3.0, &mut x, 100, Local::new(64)))?;
     graph.launch(&stream)?;
     assert_eq!(stream.download(&x)?[0], 6.0);
     Ok(())

@@ -11,7 +11,9 @@ use super::types::{
     CUuuid,
 };
 use crate::backend::IpcMemoryHandle;
-use crate::gpu::{PoolAccess, PoolProperties, RawCallback, RawPool, function_table, open_first};
+use crate::gpu::{
+    PoolAccess, PoolProperties, RawCallback, RawHostFunction, RawPool, function_table, open_first,
+};
 
 /// The name by which the system finds it.
 pub(crate) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
@@ -121,6 +123,7 @@ function_table! {
         cuGraphExecKernelNodeSetParams(CUgraphExec, CUgraphNode, *const CUDA_KERNEL_NODE_PARAMS),
         cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong),
         cuGraphLaunch(CUgraphExec, CUstream),
+        cuLaunchHostFunc(CUstream, RawHostFunction, *mut c_void),
         cuStreamBeginCapture_v2(CUstream, c_uint),
         cuStreamEndCapture(CUstream, *mut CUgraph),
         // Stream; status; number of the capture; graph; nodes that the next one comes after, and how many they are.

@@ -9,7 +9,9 @@ use super::types::{
     hipGraphNode_t, hipKernelNodeParams, hipModule_t, hipPointerAttribute_t, hipStream_t,
 };
 use crate::backend::IpcMemoryHandle;
-use crate::gpu::{PoolAccess, PoolProperties, RawCallback, RawPool, function_table, open_first};
+use crate::gpu::{
+    PoolAccess, PoolProperties, RawCallback, RawHostFunction, RawPool, function_table, open_first,
+};
 
 /// The names by which the system finds it: of ROCm 7 and 6, then without a version. The structures that are used here came
 /// with ROCm 6.
@@ -86,6 +88,7 @@ function_table! {
         hipGraphExecKernelNodeSetParams(hipGraphExec_t, hipGraphNode_t, *const hipKernelNodeParams),
         hipGraphInstantiateWithFlags(*mut hipGraphExec_t, hipGraph_t, c_ulonglong),
         hipGraphLaunch(hipGraphExec_t, hipStream_t),
+        hipLaunchHostFunc(hipStream_t, RawHostFunction, *mut c_void),
         hipStreamBeginCapture(hipStream_t, c_uint),
         hipStreamEndCapture(hipStream_t, *mut hipGraph_t),
         // Stream; status; number of the capture; graph; nodes that the next one comes after, and how many they are.

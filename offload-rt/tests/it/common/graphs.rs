@@ -1,5 +1,8 @@
 //! Tests of graphs that every GPU passes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use offload_rt::{Buffer, Error, Graph, Kernel, KernelArg, NdRange, Stream};
 
 /// A stream, and a kernel that adds `a` times `x` to `y`, of which it takes `n` values.
@@ -143,4 +146,29 @@ pub fn threads_launch_one_graph(ready: &Ready) {
         }
     });
     assert_eq!(stream.download(&sum).unwrap(), [100.0; 256]);
+}
+
+/// Host functions are called at their place of each launch, and a panic is the error of the stream of the launch.
+pub fn host_functions_are_called_at_each_launch(ready: &Ready) {
+    let stream = &ready.stream;
+    let ones = stream.upload(&[1.0f32; 64]).unwrap();
+    let mut sum = stream.zeroed::<f32>(64).unwrap();
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = calls.clone();
+    let graph = stream.capture(|stream| {
+        ready.add(stream, 1.0, &ones, &mut sum)?;
+        stream.call_each_time(move || assert_ne!(counted.fetch_add(1, Ordering::SeqCst), 2, "third"))?;
+        ready.add(stream, 1.0, &ones, &mut sum)
+    });
+    let graph = graph.unwrap();
+    graph.launch(stream).unwrap();
+    graph.launch(stream).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+    graph.launch(stream).unwrap();
+    let error = stream.synchronize().unwrap_err().to_string();
+    assert!(error.contains("third"), "{error}");
+    assert_eq!(stream.download(&sum).unwrap(), [6.0; 64]);
+    drop(graph);
+    assert_eq!(Arc::strong_count(&calls), 1);
 }

@@ -46,3 +46,9 @@ fn threads_launch_one_graph() {
 fn images_are_refused() {
     crate::common::images::images_are_refused(&ready());
 }
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn host_functions_are_called_at_each_launch() {
+    graphs::host_functions_are_called_at_each_launch(&ready());
+}

@@ -108,6 +108,13 @@ fn the_book_tells_what_each_back_end_has() {
         }
         let called = stream.call(|| {});
         assert_eq!(table.has("host functions in a stream", column), called.is_ok(), "{device}: {called:?}");
+        let captured = stream.capture(|stream| stream.call_each_time(|| {}));
+        let launched = captured.and_then(|graph| graph.launch(&stream));
+        assert_eq!(
+            table.has("host functions in a graph", column),
+            launched.is_ok(),
+            "{device}: {launched:?}"
+        );
         let exportable = device.exportable_buffer::<u32>(4);
         assert_eq!(table.has("memory of other processes", column), exportable.is_ok(), "{device}");
         let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
