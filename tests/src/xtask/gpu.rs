@@ -16,7 +16,7 @@ pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a self-contained f
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
 end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed
 kernels of CUDA C++, host functions that launch, numbers of 16 and 8 bits beside NVIDIA's headers, blocks and
-warps, sub-groups, candle's kernels beside plain Rust, kernels that print and assert, launches beside cudarc, and the same kernels and
+warps, sub-groups, candle's kernels beside plain Rust, kernels that print and assert, launches and a decode loop beside cudarc, and the same kernels and
 launches by NVIDIA's OpenCL driver beside opencl3; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does. `run.sh two` runs what two GPUs of
 one machine do together, and writes two.json.
 --run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them). Without a GPU,
@@ -102,7 +102,7 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 19] = [
+    const PROGRAMS: [(&str, &str); 20] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
@@ -122,6 +122,7 @@ mod tests {
         ("offload-prints-linked", "cuda: right"),
         ("offload-gpu", "all right"),
         ("offload-launch", "all limits are met"),
+        ("offload-decode", "1 tokens a second"),
     ];
 
     fn write_program(path: &Path, text: &str) {
@@ -153,7 +154,7 @@ mod tests {
         assert!(output.status.success(), "{output:?}");
         assert_eq!(results["failed"], "", "{results}");
         assert_eq!(results["kernels"]["samples"][0], 1.5, "{results}");
-        for part in ["launch", "kernels-opencl", "launch-opencl"] {
+        for part in ["launch", "decode", "kernels-opencl", "launch-opencl"] {
             assert_eq!(results[part]["samples"][0], 1.5, "{part}: {results}");
         }
         assert_eq!(results["programs"].as_object().unwrap().len(), PROGRAMS.len(), "{results}");

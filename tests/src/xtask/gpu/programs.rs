@@ -56,6 +56,7 @@ impl Programs<'_> {
     pub(super) fn all(&self) -> Result<Vec<PathBuf>> {
         let mut programs = vec![self.kernels()?];
         programs.push(self.fixture(&Fixture { name: "launch", program: "offload-launch" })?);
+        programs.push(self.fixture(&Fixture { name: "decode", program: "offload-decode" })?);
         programs.push(self.fixture(&Fixture { name: "typed", program: "offload-typed" })?);
         programs.push(self.fixture(&Fixture { name: "launchers", program: "offload-launchers" })?);
         programs.push(self.fixture(&Fixture { name: "numbers", program: "offload-numbers" })?);

@@ -53,6 +53,7 @@ run_all() {
     run prints-linked '^cuda: right' ./offload-prints-linked cuda
     run kernels . ./offload-gpu --json samples/kernels.json "$@"
     run launch . ./offload-launch --cuda --json samples/launch.json
+    run decode-cudarc 'tokens a second' ./offload-decode --json samples/decode.json
     # NVIDIA's OpenCL driver, also where the machine has not registered it.
     mkdir -p icd
     echo libnvidia-opencl.so.1 >icd/nvidia.icd
@@ -94,7 +95,7 @@ text() { "$@" 2>/dev/null | head -n 1 | tr -d '"\\\t\r\n'; }
         comma=,
     done
     printf '\n}'
-    for name in kernels launch kernels-opencl launch-opencl; do
+    for name in kernels launch decode kernels-opencl launch-opencl; do
         printf ',\n"%s": ' "$name"
         if [ -s "samples/$name.json" ]; then cat "samples/$name.json"; else printf null; fi
     done
