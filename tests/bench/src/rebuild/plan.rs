@@ -69,6 +69,11 @@ impl Plan {
         })
     }
 
+    /// The least speed of a full build beside ninja's: few files leave little to share.
+    pub(super) fn least_speed(&self) -> f64 {
+        if self.is_quick() { 1.0 } else { 1.5 }
+    }
+
     pub(super) fn is_quick(&self) -> bool {
         self.extent == Extent::Quick
     }
