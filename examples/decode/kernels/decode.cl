@@ -7,10 +7,10 @@
 // The sum of `value` over the group, in all its work-items.
 static float group_sum(float value, local float *sums)
 {
-    size_t item = get_local_id(0);
+    uint item = get_local_id(0);
     sums[item] = value;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (size_t half_size = GROUP / 2; half_size > 0; half_size /= 2) {
+    for (uint half_size = GROUP / 2; half_size > 0; half_size /= 2) {
         if (item < half_size)
             sums[item] += sums[item + half_size];
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -23,7 +23,7 @@ static float group_sum(float value, local float *sums)
 // The token's row of the table.
 kernel void embed(global const uint *token, global const char *table, global const float *scales, global float *x, uint width)
 {
-    size_t at = get_global_id(0);
+    uint at = get_global_id(0);
     if (at < width)
         x[at] = table[token[0] * width + at] * scales[token[0]];
 }
@@ -34,10 +34,10 @@ void rms_norm(global const float *x, global const float *gains, global float *ou
 {
     local float sums[GROUP];
     float squares = 0;
-    for (size_t at = get_local_id(0); at < width; at += GROUP)
+    for (uint at = get_local_id(0); at < width; at += GROUP)
         squares += x[at] * x[at];
     float factor = rsqrt(group_sum(squares, sums) / width + 1e-5f);
-    for (size_t at = get_local_id(0); at < width; at += GROUP)
+    for (uint at = get_local_id(0); at < width; at += GROUP)
         out[at] = x[at] * factor * gains[at];
 }
 
@@ -49,7 +49,7 @@ void multiply(global const char *weights, global const float *scales, global con
     local float sums[GROUP];
     size_t row = get_group_id(0);
     float sum = 0;
-    for (size_t at = get_local_id(0); at < width; at += GROUP)
+    for (uint at = get_local_id(0); at < width; at += GROUP)
         sum += weights[row * width + at] * x[at];
     sum = group_sum(sum, sums);
     if (get_local_id(0) == 0)
@@ -60,7 +60,7 @@ void multiply(global const char *weights, global const float *scales, global con
 kernel void remember(global const uint *position, global const float *keys, global const float *values,
                      global float *key_cache, global float *value_cache, uint width)
 {
-    size_t at = get_global_id(0);
+    uint at = get_global_id(0);
     if (at < width) {
         key_cache[position[0] * width + at] = keys[at];
         value_cache[position[0] * width + at] = values[at];
@@ -74,7 +74,7 @@ void attend(global const uint *position, global const float *queries, global con
 {
     local float sums[GROUP];
     local float weights[CONTEXT];
-    size_t first = get_group_id(0) * head, item = get_local_id(0);
+    uint first = get_group_id(0) * head, item = get_local_id(0);
     uint tokens = position[0] + 1;
     float weight = 0;
     if (item < tokens) {
@@ -98,7 +98,7 @@ void attend(global const uint *position, global const float *queries, global con
 // The product of one half with the other half's sigmoid-weighted values.
 kernel void gate(global const float *gates, global float *values, uint width)
 {
-    size_t at = get_global_id(0);
+    uint at = get_global_id(0);
     if (at < width)
         values[at] *= gates[at] / (1 + exp(-gates[at]));
 }
@@ -117,7 +117,7 @@ void sample(global const float *logits, global uint *position, global uint *toke
 {
     local float best[GROUP];
     local uint best_token[GROUP];
-    size_t item = get_local_id(0);
+    uint item = get_local_id(0);
     uint at = position[0];
     best[item] = -INFINITY;
     best_token[item] = 0;
@@ -130,7 +130,7 @@ void sample(global const float *logits, global uint *position, global uint *toke
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        for (size_t other = 1; other < GROUP; other++) {
+        for (uint other = 1; other < GROUP; other++) {
             if (best[other] > best[0]) {
                 best[0] = best[other];
                 best_token[0] = best_token[other];
