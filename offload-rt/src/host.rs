@@ -57,6 +57,7 @@ mod library;
 mod memory;
 mod object;
 mod stream;
+mod texture_object;
 mod threads;
 
 use std::io::Write;

@@ -2,29 +2,28 @@
 //!
 //! A kernel has a pointer to an [`ImageDescriptor`]; `host_images.c` of `offload-build` reads and writes elements.
 
-mod element;
-
 use std::ptr;
 use std::sync::Arc;
 
-use self::element::encoded;
 use super::memory::{CONTEXT, HostMemory};
+use super::texture_object::TextureObject;
 use crate::backend::{
-    BackendImage, BackendMemory, BackendSampler, ContextId, ImageLayout, ImageRange, downcast,
+    BackendImage, BackendMemory, BackendSampler, BackendTexture, ContextId, ImageLayout, ImageRange,
+    downcast, no_surface,
 };
 use crate::error::Problem;
 use crate::images::{
     AddressingMode, ChannelOrder, ChannelType, Coordinates, FillColor, FilterMode, ImageFormat, ImageType,
-    SamplerSettings,
+    SamplerSettings, TextureFormat, TextureSettings, encoded,
 };
 
 /// The largest extent: coordinates are numbers of 32 bits, and may be beside the image.
 const LARGEST: usize = 1 << 30;
 
 /// `struct offload_image`.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct ImageDescriptor {
+pub(super) struct ImageDescriptor {
     elements: *mut u8,
     /// Width, height and depth; an array has its layers where the dimension behind its last one would be.
     extent: [u32; 3],
@@ -44,6 +43,7 @@ struct ImageDescriptor {
 pub(super) struct ImageObject {
     descriptor: ImageDescriptor,
     format: ImageFormat,
+    image_type: ImageType,
     /// Keeps the elements.
     _memory: Arc<dyn BackendMemory>,
 }
@@ -61,6 +61,20 @@ pub(super) struct SamplerObject(usize);
 impl BackendImage for ImageObject {
     fn context(&self) -> ContextId {
         CONTEXT
+    }
+
+    fn texture(self: Arc<Self>, settings: &TextureSettings) -> Result<Arc<dyn BackendTexture>, Problem> {
+        TextureFormat::new(self.format)?;
+        Ok(Arc::new(TextureObject::new(self, settings)))
+    }
+
+    fn surface(self: Arc<Self>) -> Result<Arc<dyn BackendTexture>, Problem> {
+        TextureFormat::new(self.format)?;
+        if self.image_type == ImageType::D1Buffer {
+            return Err(no_surface());
+        }
+        let unread = TextureSettings::new(AddressingMode::None, FilterMode::Nearest, Coordinates::Elements);
+        Ok(Arc::new(TextureObject::new(self, &unread)))
     }
 }
 
@@ -107,12 +121,17 @@ impl ImageObject {
             row_pitch,
             slice_pitch,
         };
-        Ok(ImageObject { descriptor, format: layout.format, _memory: memory })
+        let image_type = layout.shape.image_type;
+        Ok(ImageObject { descriptor, format: layout.format, image_type, _memory: memory })
     }
 
     /// The pointer that kernels take.
     pub(super) fn argument(&self) -> *const () {
         ptr::from_ref(&self.descriptor).cast()
+    }
+
+    pub(super) fn descriptor(&self) -> ImageDescriptor {
+        self.descriptor
     }
 
     /// The start of the row `row` of slice `slice`, at the element `first`; they lie within the image.
