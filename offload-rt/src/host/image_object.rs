@@ -130,6 +130,10 @@ impl ImageObject {
         ptr::from_ref(&self.descriptor).cast()
     }
 
+    pub(super) fn format(&self) -> ImageFormat {
+        self.format
+    }
+
     pub(super) fn descriptor(&self) -> ImageDescriptor {
         self.descriptor
     }

@@ -48,7 +48,7 @@ impl TextureObject {
             addressing,
             is_linear: (settings.filter == FilterMode::Linear).into(),
             is_normalized: (settings.coordinates == Coordinates::Normalized).into(),
-            border: settings.border,
+            border: settings.border_of(image.format()),
         };
         TextureObject { descriptor, _image: image }
     }

@@ -43,9 +43,20 @@ impl TextureSettings {
         TextureSettings { addressing, ..self }
     }
 
-    /// The border color of [`AddressingMode::Clamp`], for normalised and floating-point channels.
+    /// The border color of [`AddressingMode::Clamp`], for normalised channels, which take the nearest number that they
+    /// have, and floating-point ones.
     pub const fn with_border(self, border: [f32; 4]) -> TextureSettings {
         TextureSettings { border, ..self }
+    }
+
+    /// The border color as elements of `format` have it.
+    #[cfg(all(feature = "host", any(unix, windows)))]
+    pub(crate) fn border_of(&self, format: ImageFormat) -> [f32; 4] {
+        match format.channel_type {
+            ChannelType::UnormInt8 | ChannelType::UnormInt16 => self.border.map(|c| c.clamp(0.0, 1.0)),
+            ChannelType::SnormInt8 | ChannelType::SnormInt16 => self.border.map(|c| c.clamp(-1.0, 1.0)),
+            _ => self.border,
+        }
     }
 
     /// Refuses what CUDA's textures of `format` have not.

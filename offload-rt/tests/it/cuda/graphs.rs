@@ -39,9 +39,3 @@ fn a_capture_that_fails_leaves_the_stream_as_it_was() {
 fn threads_launch_one_graph() {
     graphs::threads_launch_one_graph(&ready());
 }
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn images_are_refused() {
-    crate::common::images::images_are_refused(&ready());
-}
