@@ -37,6 +37,8 @@ pub(crate) use self::api::{
     ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawCallback, RawEvent, RawFunction,
     RawGraph, RawGraphExec, RawGraphNode, RawModule, RawStream, operations,
 };
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+pub(crate) use self::array::PitchedResource;
 pub(crate) use self::array::{
     ArrayDescriptor, BoxCopy, CopyPlace, RawArray, ResourceDescriptor, TextureDescriptor,
 };

@@ -30,6 +30,10 @@ const NORMALIZED_COORDINATES: c_uint = 2;
 /// `CU_RESOURCE_TYPE_LINEAR`; that of an array is 0.
 const LINEAR_RESOURCE: c_uint = 2;
 
+/// `CU_RESOURCE_TYPE_PITCH2D`.
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+const PITCHED_RESOURCE: c_uint = 3;
+
 /// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`. A dimension that an array has not is 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +60,8 @@ pub(crate) struct ResourceDescriptor {
 union Resource {
     array: RawArray,
     linear: LinearResource,
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    rows: PitchedResource,
     _reserved: [c_int; 32],
 }
 
@@ -66,6 +72,19 @@ struct LinearResource {
     format: c_uint,
     channels: c_uint,
     size: usize,
+}
+
+/// Rows of memory, each `pitch` bytes behind the one before it.
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PitchedResource {
+    pub(crate) address: u64,
+    pub(crate) format: c_uint,
+    pub(crate) channels: c_uint,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) pitch: usize,
 }
 
 /// `CUDA_TEXTURE_DESC`, `HIP_TEXTURE_DESC`.
@@ -99,8 +118,8 @@ pub(crate) struct BoxCopy {
 pub(crate) enum CopyPlace {
     /// One row after the other in memory of the program.
     Host { start: *mut c_void, row: usize, rows: usize },
-    /// The same in memory of the device.
-    Device { address: u64, row: usize, rows: usize },
+    /// The same at an address that tells the library whose memory it is.
+    Memory { address: u64, row: usize, rows: usize },
     /// In an array.
     Array { array: RawArray, x_in_bytes: usize, y: usize, z: usize },
 }
@@ -129,21 +148,28 @@ impl ArrayDescriptor {
 }
 
 impl ResourceDescriptor {
-    pub(super) fn for_array(array: RawArray) -> ResourceDescriptor {
+    pub(crate) fn for_array(array: RawArray) -> ResourceDescriptor {
         let mut resource = Resource { _reserved: [0; 32] };
         resource.array = array;
         ResourceDescriptor { kind: 0, resource, flags: 0 }
     }
 
-    pub(super) fn for_memory(address: u64, size: usize, format: TextureFormat) -> ResourceDescriptor {
+    pub(crate) fn for_memory(address: u64, size: usize, format: TextureFormat) -> ResourceDescriptor {
         let mut resource = Resource { _reserved: [0; 32] };
         resource.linear = LinearResource { address, format: format.code, channels: format.channels, size };
         ResourceDescriptor { kind: LINEAR_RESOURCE, resource, flags: 0 }
     }
+
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn for_rows(rows: PitchedResource) -> ResourceDescriptor {
+        let mut resource = Resource { _reserved: [0; 32] };
+        resource.rows = rows;
+        ResourceDescriptor { kind: PITCHED_RESOURCE, resource, flags: 0 }
+    }
 }
 
 impl TextureDescriptor {
-    pub(super) fn new(settings: &TextureSettings, format: TextureFormat) -> TextureDescriptor {
+    pub(crate) fn new(settings: &TextureSettings, format: TextureFormat) -> TextureDescriptor {
         let addressing = settings.addressing.map(|mode| match mode {
             AddressingMode::Repeat => 0,
             AddressingMode::ClampToEdge | AddressingMode::None => 1,

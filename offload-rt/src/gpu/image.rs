@@ -78,7 +78,7 @@ impl<A: DriverApi> GpuImage<A> {
         match self.elements {
             Elements::Array(array) => CopyPlace::Array { array, x_in_bytes, y, z },
             Elements::Memory { address, size, .. } => {
-                CopyPlace::Device { address: address.wrapping_add(x_in_bytes as u64), row: size, rows: 1 }
+                CopyPlace::Memory { address: address.wrapping_add(x_in_bytes as u64), row: size, rows: 1 }
             }
         }
     }

@@ -38,6 +38,31 @@ pub(super) struct ImageDescriptor {
     slice_pitch: u64,
 }
 
+impl ImageDescriptor {
+    /// Elements of `format` from `elements` on, one row and one slice after the other. The size of all fits.
+    pub(super) fn new(elements: *mut u8, extent: [usize; 3], format: ImageFormat) -> ImageDescriptor {
+        let [width, height, _] = extent;
+        let element_size = format.element_size();
+        let row_pitch = width.saturating_mul(element_size) as u64;
+        ImageDescriptor {
+            elements,
+            extent: extent.map(|size| u32::try_from(size).unwrap_or(u32::MAX)),
+            channel_order: format.order.code(),
+            channel_type: format.channel_type.code(),
+            element_size: element_size as u32,
+            channels: format.order.channels() as u32,
+            row_pitch,
+            slice_pitch: row_pitch.saturating_mul(height as u64),
+        }
+    }
+
+    /// In bytes.
+    pub(super) fn set_pitches(&mut self, row: u64, slice: u64) {
+        self.row_pitch = row;
+        self.slice_pitch = slice;
+    }
+}
+
 /// An image.
 #[derive(Debug)]
 pub(super) struct ImageObject {
@@ -73,8 +98,7 @@ impl BackendImage for ImageObject {
         if self.image_type == ImageType::D1Buffer {
             return Err(no_surface());
         }
-        let unread = TextureSettings::new(AddressingMode::None, FilterMode::Nearest, Coordinates::Elements);
-        Ok(Arc::new(TextureObject::new(self, &unread)))
+        Ok(Arc::new(TextureObject::for_image_surface(self)))
     }
 }
 
@@ -102,25 +126,11 @@ impl ImageObject {
             None => Arc::new(HostMemory::zeroed(layout.size)?),
         };
         let elements = downcast::<HostMemory>(&*memory)?.address();
-        let [width, height, _] = layout.shape.extent;
-        let element_size = layout.format.element_size();
-        // The products fit, because the size does.
-        let row_pitch = width.saturating_mul(element_size) as u64;
-        let slice_pitch = match layout.shape.image_type {
+        let mut descriptor = ImageDescriptor::new(elements, layout.shape.extent, layout.format);
+        if layout.shape.image_type == ImageType::D1Array {
             // Its layers are rows.
-            ImageType::D1Array => row_pitch,
-            _ => row_pitch.saturating_mul(height as u64),
-        };
-        let descriptor = ImageDescriptor {
-            elements,
-            extent: layout.shape.extent.map(|size| size as u32),
-            channel_order: layout.format.order.code(),
-            channel_type: layout.format.channel_type.code(),
-            element_size: element_size as u32,
-            channels: layout.format.order.channels() as u32,
-            row_pitch,
-            slice_pitch,
-        };
+            descriptor.set_pitches(descriptor.row_pitch, descriptor.row_pitch);
+        }
         let image_type = layout.shape.image_type;
         Ok(ImageObject { descriptor, format: layout.format, image_type, _memory: memory })
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::image_object::{ImageDescriptor, ImageObject};
 use super::memory::CONTEXT;
 use crate::backend::{BackendTexture, ContextId};
-use crate::images::{AddressingMode, Coordinates, FilterMode, TextureSettings};
+use crate::images::{AddressingMode, Coordinates, FilterMode, ImageFormat, TextureSettings};
 
 /// `struct offload_texture`.
 #[derive(Debug)]
@@ -24,10 +24,21 @@ struct TextureDescriptor {
 
 /// A texture, or a surface, whose settings nothing reads.
 #[derive(Debug)]
-pub(super) struct TextureObject {
+pub(crate) struct TextureObject {
     descriptor: TextureDescriptor,
-    /// Keeps the elements.
-    _image: Arc<ImageObject>,
+    /// Keeps the elements, unless their owner does.
+    _image: Option<Arc<ImageObject>>,
+}
+
+/// Elements of an owner who outlives their textures. Pitches are in bytes.
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextureMemory {
+    pub(crate) start: *mut u8,
+    pub(crate) extent: [usize; 3],
+    pub(crate) format: ImageFormat,
+    pub(crate) row_pitch: usize,
+    pub(crate) slice_pitch: usize,
 }
 
 // SAFETY: as for `ImageObject`.
@@ -37,20 +48,47 @@ unsafe impl Sync for TextureObject {}
 
 impl TextureObject {
     pub(super) fn new(image: Arc<ImageObject>, settings: &TextureSettings) -> TextureObject {
+        let descriptor = TextureDescriptor::new(image.descriptor(), image.format(), settings);
+        TextureObject { descriptor, _image: Some(image) }
+    }
+
+    pub(super) fn for_image_surface(image: Arc<ImageObject>) -> TextureObject {
+        TextureObject::new(image, &UNREAD)
+    }
+
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn for_elements(memory: &TextureMemory, settings: &TextureSettings) -> TextureObject {
+        let TextureMemory { start, extent, format, row_pitch, slice_pitch } = *memory;
+        let mut image = ImageDescriptor::new(start, extent, format);
+        image.set_pitches(row_pitch as u64, slice_pitch as u64);
+        TextureObject { descriptor: TextureDescriptor::new(image, format, settings), _image: None }
+    }
+
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn for_surface(memory: &TextureMemory) -> TextureObject {
+        TextureObject::for_elements(memory, &UNREAD)
+    }
+}
+
+/// The settings of a surface.
+const UNREAD: TextureSettings =
+    TextureSettings::new(AddressingMode::None, FilterMode::Nearest, Coordinates::Elements);
+
+impl TextureDescriptor {
+    fn new(image: ImageDescriptor, format: ImageFormat, settings: &TextureSettings) -> TextureDescriptor {
         let addressing = settings.addressing.map(|mode| match mode {
             AddressingMode::Repeat => 0,
             AddressingMode::ClampToEdge | AddressingMode::None => 1,
             AddressingMode::MirroredRepeat => 2,
             AddressingMode::Clamp => 3,
         });
-        let descriptor = TextureDescriptor {
-            image: image.descriptor(),
+        TextureDescriptor {
+            image,
             addressing,
             is_linear: (settings.filter == FilterMode::Linear).into(),
             is_normalized: (settings.coordinates == Coordinates::Normalized).into(),
-            border: settings.border_of(image.format()),
-        };
-        TextureObject { descriptor, _image: image }
+            border: settings.border_of(format),
+        }
     }
 }
 

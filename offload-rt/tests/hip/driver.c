@@ -543,11 +543,11 @@ struct copy_side { size_t x, y, z, level; unsigned kind; void *host; char *devic
 struct box { struct copy_side from, to; size_t width, height, depth; };
 static struct side side_of(const struct copy_side *side)
 {
-    enum { HOST = 1, DEVICE = 2, ARRAY = 10 };
+    enum { HOST = 1, ARRAY = 10, UNIFIED = 11 };
     struct side of = { .pitch = side->pitch, .rows = side->rows, .x = side->x, .y = side->y, .z = side->z };
     if (side->kind == ARRAY) of.array = side->array;
     if (side->kind == HOST) of.memory = side->host;
-    if (side->kind == DEVICE) of.memory = side->device;
+    if (side->kind == UNIFIED) of.memory = side->device;
     return of;
 }
 static void copy_row(char *to, const char *from, size_t size, void *stream)

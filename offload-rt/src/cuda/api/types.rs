@@ -129,8 +129,8 @@ impl MemcpySide {
             CopyPlace::Host { start, row, rows } => {
                 MemcpySide { host: start, pitch: row, height: rows, ..nothing }
             }
-            CopyPlace::Device { address, row, rows } => MemcpySide {
-                memory_type: CU_MEMORYTYPE_DEVICE,
+            CopyPlace::Memory { address, row, rows } => MemcpySide {
+                memory_type: CU_MEMORYTYPE_UNIFIED,
                 device: address,
                 pitch: row,
                 height: rows,
@@ -247,8 +247,8 @@ numbers! { CUjit_option:
 // `CUmemorytype`.
 numbers! { c_uint:
     CU_MEMORYTYPE_HOST = 1,
-    CU_MEMORYTYPE_DEVICE = 2,
     CU_MEMORYTYPE_ARRAY = 3,
+    CU_MEMORYTYPE_UNIFIED = 4,
 }
 
 // `CUlaunchAttributeID`.

@@ -100,8 +100,8 @@ impl MemcpySide {
             CopyPlace::Host { start, row, rows } => {
                 MemcpySide { host: start, pitch: row, height: rows, ..nothing }
             }
-            CopyPlace::Device { address, row, rows } => MemcpySide {
-                memory_type: hipMemoryTypeDevice,
+            CopyPlace::Memory { address, row, rows } => MemcpySide {
+                memory_type: hipMemoryTypeUnified,
                 device: ptr::without_provenance_mut(address as usize),
                 pitch: row,
                 height: rows,
@@ -140,6 +140,6 @@ numbers! { c_uint:
     hipStreamNonBlocking = 1,
     hipMemoryTypeUnregistered = 0,
     hipMemoryTypeHost = 1,
-    hipMemoryTypeDevice = 2,
     hipMemoryTypeArray = 10,
+    hipMemoryTypeUnified = 11,
 }

@@ -48,16 +48,77 @@ struct cudaTextureDesc {
   int disableTrilinearOptimization, seamlessCubemap;
 };
 struct cudaResourceViewDesc;
-extern __host__ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource,
-                                                    const cudaTextureDesc *description,
-                                                    const cudaResourceViewDesc *view);
-extern __host__ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
-extern __host__ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource);
-extern __host__ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
-extern __host__ cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width,
-                                            size_t height = 0, unsigned int flags = 0);
-extern __host__ cudaError_t cudaFreeArray(cudaArray_t array);
-extern __host__ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
-                                                size_t width, size_t height, cudaMemcpyKind kind);
-extern __host__ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind);
+#define cudaArrayDefault 0x00
+#define cudaArrayLayered 0x01
+#define cudaArraySurfaceLoadStore 0x02
+#define cudaArrayCubemap 0x04
+#define cudaArrayTextureGather 0x08
+#define __OFFLOAD_HOST extern __attribute__((host))
+extern "C" {
+__OFFLOAD_HOST cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource,
+                                                   const cudaTextureDesc *description,
+                                                   const cudaResourceViewDesc *view);
+__OFFLOAD_HOST cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+__OFFLOAD_HOST cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource);
+__OFFLOAD_HOST cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+__OFFLOAD_HOST cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width,
+                                           size_t height = 0, unsigned int flags = 0);
+__OFFLOAD_HOST cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, cudaExtent extent,
+                                             unsigned int flags = 0);
+__OFFLOAD_HOST cudaError_t cudaFreeArray(cudaArray_t array);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
+                                               size_t width, size_t height, cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
+                                                    size_t width, size_t height, cudaMemcpyKind kind,
+                                                    cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                                 size_t width, size_t height, cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                                      size_t width, size_t height, cudaMemcpyKind kind,
+                                                      cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
+                                             cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
+                                               cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parameters, cudaStream_t stream = 0);
+}
+#undef __OFFLOAD_HOST
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf() {
+  return {16, 0, 0, 0, cudaChannelFormatKindFloat};
+}
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf2() {
+  return {16, 16, 0, 0, cudaChannelFormatKindFloat};
+}
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf4() {
+  return {16, 16, 16, 16, cudaChannelFormatKindFloat};
+}
 template <typename T> __host__ cudaChannelFormatDesc cudaCreateChannelDesc();
+#define __OFFLOAD_CHANNELS(TYPE, NAME, KIND) \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<TYPE>() { \
+    return {8 * (int)sizeof(TYPE), 0, 0, 0, cudaChannelFormatKind##KIND}; \
+  } \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<NAME##1>() { \
+    return {8 * (int)sizeof(TYPE), 0, 0, 0, cudaChannelFormatKind##KIND}; \
+  } \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<NAME##2>() { \
+    int bits = 8 * sizeof(TYPE); \
+    return {bits, bits, 0, 0, cudaChannelFormatKind##KIND}; \
+  } \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<NAME##4>() { \
+    int bits = 8 * sizeof(TYPE); \
+    return {bits, bits, bits, bits, cudaChannelFormatKind##KIND}; \
+  }
+__OFFLOAD_CHANNELS(signed char, char, Signed)
+__OFFLOAD_CHANNELS(unsigned char, uchar, Unsigned)
+__OFFLOAD_CHANNELS(short, short, Signed)
+__OFFLOAD_CHANNELS(unsigned short, ushort, Unsigned)
+__OFFLOAD_CHANNELS(int, int, Signed)
+__OFFLOAD_CHANNELS(unsigned int, uint, Unsigned)
+__OFFLOAD_CHANNELS(float, float, Float)
+#undef __OFFLOAD_CHANNELS
+template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<char>() {
+  return {8, 0, 0, 0, cudaChannelFormatKindSigned};
+}
