@@ -52,9 +52,14 @@ impl TextureSettings {
     /// The border color as elements of `format` have it.
     #[cfg(all(feature = "host", any(unix, windows)))]
     pub(crate) fn border_of(&self, format: ImageFormat) -> [f32; 4] {
+        let rounded = |least: f32, most: f32| {
+            self.border.map(|channel| (channel.clamp(least, 1.0) * most).round() / most)
+        };
         match format.channel_type {
-            ChannelType::UnormInt8 | ChannelType::UnormInt16 => self.border.map(|c| c.clamp(0.0, 1.0)),
-            ChannelType::SnormInt8 | ChannelType::SnormInt16 => self.border.map(|c| c.clamp(-1.0, 1.0)),
+            ChannelType::UnormInt8 => rounded(0.0, 255.0),
+            ChannelType::UnormInt16 => rounded(0.0, 65535.0),
+            ChannelType::SnormInt8 => rounded(-1.0, 127.0),
+            ChannelType::SnormInt16 => rounded(-1.0, 32767.0),
             _ => self.border,
         }
     }
