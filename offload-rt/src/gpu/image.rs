@@ -194,7 +194,8 @@ impl<A: DriverApi> BackendImage for GpuImage<A> {
 
     fn texture(self: Arc<Self>, settings: &TextureSettings) -> Result<Arc<dyn BackendTexture>, Problem> {
         let resource = self.resource()?;
-        let description = TextureDescriptor::new(settings, TextureFormat::new(self.format)?);
+        let settings = settings.in_dimensions(self.shape.image_type.dimensions());
+        let description = TextureDescriptor::new(&settings, TextureFormat::new(self.format)?);
         let context = self.context.clone();
         let entered = context.enter()?;
         let mut number = 0;

@@ -38,6 +38,17 @@ impl TextureSettings {
         TextureSettings { addressing: [addressing; 3], filter, coordinates, border: [0.0; 4] }
     }
 
+    /// The settings for a texture of so many dimensions. A GPU filters one row as a plane, with the mode of the second
+    /// dimension, of which the border would be half of each value.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(crate) fn in_dimensions(self, dimensions: usize) -> TextureSettings {
+        let mut addressing = self.addressing;
+        for unused in addressing.iter_mut().skip(dimensions) {
+            *unused = AddressingMode::ClampToEdge;
+        }
+        TextureSettings { addressing, ..self }
+    }
+
     /// Another addressing mode in each dimension.
     pub const fn with_addressing(self, addressing: [AddressingMode; 3]) -> TextureSettings {
         TextureSettings { addressing, ..self }
@@ -52,9 +63,7 @@ impl TextureSettings {
     /// The border color as elements of `format` have it.
     #[cfg(all(feature = "host", any(unix, windows)))]
     pub(crate) fn border_of(&self, format: ImageFormat) -> [f32; 4] {
-        let rounded = |least: f32, most: f32| {
-            self.border.map(|channel| (channel.clamp(least, 1.0) * most).round() / most)
-        };
+        let rounded = |least: f32, most: f32| self.border.map(|channel| nearest(channel, least, most));
         match format.channel_type {
             ChannelType::UnormInt8 => rounded(0.0, 255.0),
             ChannelType::UnormInt16 => rounded(0.0, 65535.0),
@@ -129,6 +138,14 @@ impl TextureFormat {
     }
 }
 
+/// The nearest of the numbers of a normalised channel from `least` to 1.0, which is `most`; of two the smaller one, as an
+/// H200 has it.
+#[cfg(all(feature = "host", any(unix, windows)))]
+fn nearest(value: f32, least: f32, most: f32) -> f32 {
+    let value = value.clamp(least, 1.0);
+    ((value.abs() * most - 0.5).ceil() / most).copysign(value)
+}
+
 fn channels(order: ChannelOrder) -> Option<u32> {
     match order {
         ChannelOrder::R => Some(1),
@@ -165,6 +182,18 @@ mod tests {
         assert_eq!(shares, Ok(TextureFormat { channels: 2, code: 9, is_integer: false }));
         let refused = TextureFormat::new(ImageFormat::new(ChannelOrder::Bgra, ChannelType::UnormInt8));
         assert!(refused.unwrap_err().text.contains("BGRA UNORM_INT8"));
+    }
+
+    #[test]
+    #[cfg(all(feature = "host", any(unix, windows)))]
+    fn borders_are_numbers_of_the_format() {
+        let settings =
+            TextureSettings::new(AddressingMode::Clamp, FilterMode::Nearest, Coordinates::Elements);
+        let settings = settings.with_border([0.25, 0.5, -0.5, 7.0]);
+        let border = |channel_type| settings.border_of(ImageFormat::new(ChannelOrder::Rgba, channel_type));
+        assert_eq!(border(ChannelType::Float), [0.25, 0.5, -0.5, 7.0]);
+        assert_eq!(border(ChannelType::UnormInt8), [64.0 / 255.0, 127.0 / 255.0, 0.0, 1.0]);
+        assert_eq!(border(ChannelType::SnormInt8), [32.0 / 127.0, 63.0 / 127.0, -63.0 / 127.0, 1.0]);
     }
 
     #[test]
