@@ -17,5 +17,6 @@ pub(crate) use self::element::encoded;
 pub use self::format::{ChannelOrder, ChannelType, FillColor, ImageFormat};
 pub(crate) use self::sampler::SamplerSettings;
 pub use self::sampler::{AddressingMode, Coordinates, FilterMode};
+#[cfg(any(all(feature = "host", any(unix, windows)), feature = "cuda", feature = "hip"))]
 pub(crate) use self::texture::TextureFormat;
 pub use self::texture::TextureSettings;
