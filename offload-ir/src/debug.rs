@@ -17,7 +17,10 @@ pub(crate) struct DebugInfo<'a> {
     names: BTreeMap<(&'a str, u32), &'a str>,
 }
 
-/// A type without typedefs.
+/// The typedefs of CUDA's runtime for texture and surface objects, which are numbers.
+const OBJECTS: [&str; 2] = ["cudaTextureObject_t", "cudaSurfaceObject_t"];
+
+/// A type without typedefs, but for those of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Type {
     /// In OpenCL C's words; behind pointers, what they point to.
@@ -114,6 +117,9 @@ impl<'a> DebugInfo<'a> {
                 Some("DW_TAG_enumeration_type") => {
                     let name = metadata_field(node, "name").unwrap_or(called);
                     return Some(found.with(format!("enum {name}"), node));
+                }
+                None if found.stars == 0 && OBJECTS.contains(&called) => {
+                    return Some(found.with(called.to_string(), node));
                 }
                 None => {
                     let base = scalar(metadata_field(node, "encoding")?, size(node)?)?;
@@ -281,6 +287,13 @@ define dso_local ptx_kernel void @_Z5saxpyfPKfPf4tilejb(float noundef %0, ptr no
             "value bool  Some(1)",
         ];
         assert_eq!(shown(&kernels(MODULE)[0]), expected);
+    }
+
+    #[test]
+    fn texture_objects_are_no_numbers() {
+        let module = MODULE.replace("name: \"u32\"", "name: \"cudaTextureObject_t\"");
+        let module = module.replace("\"unsigned int\", size: 32", "\"unsigned long long\", size: 64");
+        assert_eq!(shown(&kernels(&module)[0])[4], "value cudaTextureObject_t  Some(8)");
     }
 
     #[test]

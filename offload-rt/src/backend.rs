@@ -15,7 +15,9 @@ use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::group_size::GroupSizes;
 use crate::identity::DeviceIdentity;
-use crate::images::{FillColor, ImageFormat, ImageRegion, ImageShape, ImageType, SamplerSettings};
+use crate::images::{
+    FillColor, ImageFormat, ImageRegion, ImageShape, ImageType, SamplerSettings, TextureSettings,
+};
 use crate::properties::{DeviceProperties, KernelProperties};
 use crate::range::NdRange;
 use crate::text::escape;
@@ -108,6 +110,13 @@ pub(crate) fn no_images() -> Problem {
     Problem::with_hint(problem, "OpenCL devices and the host CPU have them; elsewhere pass a buffer")
 }
 
+/// The problem of an image or a sampler as an argument where kernels take neither.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub(crate) fn no_image_arguments() -> Problem {
+    let problem = "kernels of this back end take neither images nor samplers".to_string();
+    Problem::with_hint(problem, "a kernel of CUDA C++ takes a `Texture` or a `Surface` of an image")
+}
+
 /// What an image is made of.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "only some back ends have images")]
@@ -123,6 +132,36 @@ pub(crate) struct ImageLayout<'a> {
 /// An image of a device. It can be dropped at any time, as memory can.
 pub(crate) trait BackendImage: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
+
+    /// A texture object, which keeps the image; the settings were compared with its format.
+    fn texture(self: Arc<Self>, _settings: &TextureSettings) -> Result<Arc<dyn BackendTexture>, Problem> {
+        Err(no_textures())
+    }
+
+    /// A surface object, which keeps the image.
+    fn surface(self: Arc<Self>) -> Result<Arc<dyn BackendTexture>, Problem> {
+        Err(no_textures())
+    }
+}
+
+/// The problem of a back end with images and without textures.
+pub(crate) fn no_textures() -> Problem {
+    let problem = "textures and surfaces: not supported by this back end".to_string();
+    Problem::with_hint(problem, "kernels of CUDA C++ have them on GPUs of NVIDIA and on the host CPU")
+}
+
+/// The problem of a surface in a buffer.
+#[cfg(any(all(feature = "host", any(unix, windows)), feature = "cuda", feature = "hip"))]
+pub(crate) fn no_surface() -> Problem {
+    Problem::with_hint("an image in a buffer has no surface".to_string(), "pass the buffer to the kernel")
+}
+
+/// A texture or surface object. It can be dropped at any time, as memory can.
+pub(crate) trait BackendTexture: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+
+    /// What kernels take.
+    fn number(&self) -> u64;
 }
 
 /// A sampler of a device. It can be dropped at any time.
@@ -696,6 +735,8 @@ pub(crate) enum KernelArgKind<'a> {
     Local(usize),
     Image(&'a Arc<dyn BackendImage>, ImageType),
     Sampler(&'a Arc<dyn BackendSampler>),
+    /// A texture or a surface.
+    Texture(&'a Arc<dyn BackendTexture>),
 }
 
 impl KernelArgKind<'_> {
@@ -707,6 +748,7 @@ impl KernelArgKind<'_> {
             KernelArgKind::Memory(range) => Some(range.memory.context()),
             KernelArgKind::Image(image, _) => Some(image.context()),
             KernelArgKind::Sampler(sampler) => Some(sampler.context()),
+            KernelArgKind::Texture(texture) => Some(texture.context()),
         }
     }
 }

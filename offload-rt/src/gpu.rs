@@ -6,6 +6,7 @@
 //! images, checks of arguments, and hints for errors.
 
 mod api;
+mod array;
 mod context;
 mod device;
 mod device_pool;
@@ -16,6 +17,7 @@ mod function;
 mod graph;
 mod handles;
 mod host_function;
+mod image;
 #[cfg(feature = "dlpack")]
 mod interchange;
 mod kernel;
@@ -34,6 +36,11 @@ mod stream_handle;
 pub(crate) use self::api::{
     ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawCallback, RawEvent, RawFunction,
     RawGraph, RawGraphExec, RawGraphNode, RawHostFunction, RawModule, RawStream, operations,
+};
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+pub(crate) use self::array::PitchedResource;
+pub(crate) use self::array::{
+    ArrayDescriptor, BoxCopy, CopyPlace, RawArray, ResourceDescriptor, TextureDescriptor,
 };
 pub(crate) use self::context::{Context, ContextApi, Entered};
 pub(crate) use self::device::GpuDevice;

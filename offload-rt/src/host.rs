@@ -57,6 +57,7 @@ mod library;
 mod memory;
 mod object;
 mod stream;
+mod texture_object;
 mod threads;
 
 use std::io::Write;
@@ -75,6 +76,8 @@ use self::memory::CONTEXT;
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::memory::HostMemory;
 use self::stream::HostStream;
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+pub(crate) use self::texture_object::{TextureMemory, TextureObject};
 use crate::backend::{
     BackendDevice, BackendImage, BackendKernel, BackendModule, BackendSampler, BackendStream, ContextId,
     ImageLayout, KernelArg, find_kernel, refuse_mode, refuse_shared_memory,

@@ -31,6 +31,7 @@ mod recording;
 mod sampler;
 mod signature;
 mod stream;
+mod texture;
 mod transfer;
 mod typed;
 
@@ -50,5 +51,6 @@ pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};
 pub use self::sampler::Sampler;
 pub use self::stream::Stream;
+pub use self::texture::{Surface, Texture};
 pub use self::transfer::Transfer;
 pub use self::typed::{Half, LoadedKernels, Local};

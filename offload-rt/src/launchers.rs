@@ -40,6 +40,9 @@
 //! [`include_kernels!`](crate::include_kernels) does; without, write `use offload_rt as _;`.
 #![allow(non_snake_case, reason = "the names of CUDA's functions")]
 
+mod array;
+mod array_copy;
+mod channels;
 mod configuration;
 mod current;
 mod device;
@@ -57,6 +60,7 @@ mod platform;
 mod registration;
 mod stream;
 mod symbol;
+mod texture;
 
 pub use self::failure::last_error;
 pub use self::handles::{as_raw_address, as_raw_stream, set_device};

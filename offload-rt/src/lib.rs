@@ -153,14 +153,16 @@ pub use crate::devices::{DeviceRequest, Devices};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
-pub use crate::images::{AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat};
+pub use crate::images::{
+    AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat, TextureSettings,
+};
 pub use crate::index::{Missing, Unreadable};
 #[cfg(feature = "futures")]
 pub use crate::launch::Completion;
 pub use crate::launch::{
     Arg, Buffer, Event, ExportedBuffer, Graph, Half, Image, Image1d, Image1dArray, Image1dBuffer, Image2d,
     Image2dArray, Image3d, ImageSlice, ImageSliceMut, Kernel, Local, MemoryPool, Pinned, Plain, Program,
-    Sampler, Slice, SliceMut, Stream, Transfer,
+    Sampler, Slice, SliceMut, Stream, Surface, Texture, Transfer,
 };
 pub use crate::module::Module;
 pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::backend::{
-    BackendImage, BackendKernel, BackendMemory, BackendSampler, BackendStream, ContextId, FillPattern,
-    GraphWork, ImageRange, KernelArg, KernelArgKind, MemoryRange, MemoryRef, OperationPlace,
+    BackendImage, BackendKernel, BackendMemory, BackendSampler, BackendStream, BackendTexture, ContextId,
+    FillPattern, GraphWork, ImageRange, KernelArg, KernelArgKind, MemoryRange, MemoryRef, OperationPlace,
     RepeatedFunction,
 };
 use crate::error::Problem;
@@ -61,6 +61,7 @@ pub(crate) enum KeptArg {
     Local(usize),
     Image(Arc<dyn BackendImage>, ImageType),
     Sampler(Arc<dyn BackendSampler>),
+    Texture(Arc<dyn BackendTexture>),
 }
 
 /// A range of memory that it keeps, in bytes.
@@ -137,7 +138,7 @@ impl Operation {
                 from.use_in(stream)?;
                 to.use_in(stream)
             }
-            // Back ends whose memory has to be prepared have no images.
+            // Images need no preparation: their memory is of no pool.
             Operation::WriteImage { .. } | Operation::CopyImage { .. } | Operation::FillImage { .. } => {
                 Ok(())
             }
@@ -185,6 +186,7 @@ impl KeptArg {
             KernelArgKind::Local(size) => KeptArg::Local(size),
             KernelArgKind::Image(image, image_type) => KeptArg::Image(image.clone(), image_type),
             KernelArgKind::Sampler(sampler) => KeptArg::Sampler(sampler.clone()),
+            KernelArgKind::Texture(texture) => KeptArg::Texture(texture.clone()),
         })
     }
 
@@ -195,6 +197,7 @@ impl KeptArg {
             KeptArg::Local(size) => KernelArgKind::Local(*size),
             KeptArg::Image(image, image_type) => KernelArgKind::Image(image, *image_type),
             KeptArg::Sampler(sampler) => KernelArgKind::Sampler(sampler),
+            KeptArg::Texture(texture) => KernelArgKind::Texture(texture),
         })
     }
 }

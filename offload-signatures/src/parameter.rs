@@ -21,6 +21,10 @@ pub enum Parameter {
     ImageMut(&'static str),
     /// A sampler of images.
     Sampler,
+    /// A texture object of CUDA's runtime.
+    Texture,
+    /// A surface object of CUDA's runtime.
+    Surface,
 }
 
 /// The type of the elements.
@@ -102,6 +106,8 @@ pub(crate) fn for_argument(arg: &ArgInfo) -> Result<Parameter, &'static str> {
     }
     Ok(match arg.kind {
         ArgKind::Value if base == "bool" => Parameter::Bool,
+        ArgKind::Value if matches!(base, "cudaTextureObject_t" | "hipTextureObject_t") => Parameter::Texture,
+        ArgKind::Value if matches!(base, "cudaSurfaceObject_t" | "hipSurfaceObject_t") => Parameter::Surface,
         ArgKind::Value => Parameter::Value(sized(element(base), arg.size)),
         ArgKind::Local => Parameter::Local(element(base)),
         ArgKind::Constant => Parameter::Read(sized(element(base), arg.element_size)),
@@ -197,7 +203,12 @@ impl Parameter {
 
     fn element(&self) -> Option<&Element> {
         match self {
-            Parameter::Bool | Parameter::Image(_) | Parameter::ImageMut(_) | Parameter::Sampler => None,
+            Parameter::Bool
+            | Parameter::Image(_)
+            | Parameter::ImageMut(_)
+            | Parameter::Sampler
+            | Parameter::Texture
+            | Parameter::Surface => None,
             Parameter::Value(element)
             | Parameter::Read(element)
             | Parameter::Write(element)
@@ -220,6 +231,8 @@ impl Parameter {
             Parameter::Image(rust) => format!("&'a ::offload_rt::{rust}"),
             Parameter::ImageMut(rust) => format!("&'a mut ::offload_rt::{rust}"),
             Parameter::Sampler => "&'a ::offload_rt::Sampler".to_string(),
+            Parameter::Texture => "&'a ::offload_rt::Texture".to_string(),
+            Parameter::Surface => "&'a mut ::offload_rt::Surface".to_string(),
         }
     }
 
@@ -254,6 +267,8 @@ impl Parameter {
             Parameter::Image(_) => format!("{ARG}::image({name})"),
             Parameter::ImageMut(_) => format!("{ARG}::image_mut({name})"),
             Parameter::Sampler => format!("{ARG}::sampler({name})"),
+            Parameter::Texture => format!("{ARG}::texture({name})"),
+            Parameter::Surface => format!("{ARG}::surface({name})"),
         }
     }
 }
@@ -324,6 +339,8 @@ mod tests {
         let read = ArgInfo::new(ArgKind::Image).with_base_type("image1d_buffer_t").constant();
         assert_eq!(for_argument(&read).unwrap().rust("T"), "&'a ::offload_rt::Image1dBuffer");
         assert_eq!(rust(ArgKind::Sampler, "sampler_t"), "&'a ::offload_rt::Sampler");
+        assert_eq!(rust(ArgKind::Value, "cudaTextureObject_t"), "&'a ::offload_rt::Texture");
+        assert_eq!(rust(ArgKind::Value, "cudaSurfaceObject_t"), "&'a mut ::offload_rt::Surface");
         for base_type in ["", "image2d_depth_t", "image2d_msaa_t"] {
             let image = ArgInfo::new(ArgKind::Image).with_base_type(base_type);
             assert!(for_argument(&image).unwrap_err().contains("image"), "{base_type}");

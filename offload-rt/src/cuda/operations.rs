@@ -6,8 +6,8 @@ use std::ptr;
 use super::api::{
     CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
     CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-    CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction,
-    CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream, CuResult, CudaApi, DeviceId,
+    CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUevent,
+    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream, CuResult, CudaApi, DeviceId,
 };
 use super::context::CudaContext;
 use super::launch_mode;
@@ -18,8 +18,9 @@ use crate::backend::IpcMemoryHandle;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
-    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
-    RawHostFunction, RawPool, Shape, call, operations,
+    ArrayDescriptor, BoxCopy, CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy,
+    PoolAccess, RawArray, RawCallback, RawHostFunction, RawPool, ResourceDescriptor, Shape,
+    TextureDescriptor, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
@@ -103,6 +104,15 @@ impl DriverApi for CudaApi {
         fill_u8(to: u64, value: u8, count: usize, stream: CUstream) => cuMemsetD8Async(to, value, count, stream);
         fill_u16(to: u64, value: u16, count: usize, stream: CUstream) => cuMemsetD16Async(to, value, count, stream);
         fill_u32(to: u64, value: u32, count: usize, stream: CUstream) => cuMemsetD32Async(to, value, count, stream);
+
+        create_array(array: *mut RawArray, descriptor: &ArrayDescriptor) => cuArray3DCreate_v2(array, descriptor);
+        destroy_array(array: RawArray) => cuArrayDestroy(array);
+        copy_box(copy: &BoxCopy, stream: CUstream) => cuMemcpy3DAsync_v2(&CUDA_MEMCPY3D::new(copy), stream);
+        create_texture(number: *mut u64, resource: &ResourceDescriptor, description: &TextureDescriptor) =>
+            cuTexObjectCreate(number, resource, description, ptr::null());
+        destroy_texture(number: u64) => cuTexObjectDestroy(number);
+        create_surface(number: *mut u64, resource: &ResourceDescriptor) => cuSurfObjectCreate(number, resource);
+        destroy_surface(number: u64) => cuSurfObjectDestroy(number);
 
         create_stream(stream: *mut CUstream) => cuStreamCreate(stream, CU_STREAM_NON_BLOCKING);
         create_stream_with_priority(stream: *mut CUstream, priority: c_int) =>

@@ -2,7 +2,7 @@
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-use crate::backend::{KernelArg, KernelArgKind, no_images};
+use crate::backend::{KernelArg, KernelArgKind, no_image_arguments};
 use crate::error::Problem;
 use crate::gpu::ArgumentCheck;
 
@@ -45,8 +45,10 @@ fn check_sizes(sizes: &[usize], args: &[KernelArg<'_>]) -> Result<(), Problem> {
     for (index, (takes, arg)) in sizes.iter().zip(args).enumerate() {
         let given = match arg.0 {
             KernelArgKind::Value(bytes) => bytes.len(),
-            KernelArgKind::Memory(_) | KernelArgKind::Local(_) => size_of::<u64>(),
-            KernelArgKind::Image(..) | KernelArgKind::Sampler(_) => return Err(no_images()),
+            KernelArgKind::Memory(_) | KernelArgKind::Local(_) | KernelArgKind::Texture(_) => {
+                size_of::<u64>()
+            }
+            KernelArgKind::Image(..) | KernelArgKind::Sampler(_) => return Err(no_image_arguments()),
         };
         if given != *takes {
             return Err(format!("argument {index} is {takes} bytes in the image, {given} are given").into());

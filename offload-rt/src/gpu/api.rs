@@ -6,6 +6,7 @@ use std::ptr;
 
 use offload_format::pack::KernelInfo;
 
+use super::array::{ArrayDescriptor, BoxCopy, RawArray, ResourceDescriptor, TextureDescriptor};
 use super::context::{Context, ContextApi, Entered};
 use super::error::{ApiResult, ResultCode};
 use super::limits::Shape;
@@ -194,6 +195,28 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         count: usize,
         stream: RawStream,
     ) -> ApiResult<(), Self>;
+    // Arrays, textures and surfaces.
+    unsafe fn create_array(
+        &'static self,
+        array: *mut RawArray,
+        descriptor: &ArrayDescriptor,
+    ) -> ApiResult<(), Self>;
+    unsafe fn destroy_array(&'static self, array: RawArray) -> ApiResult<(), Self>;
+    unsafe fn copy_box(&'static self, copy: &BoxCopy, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn create_texture(
+        &'static self,
+        number: *mut u64,
+        resource: &ResourceDescriptor,
+        description: &TextureDescriptor,
+    ) -> ApiResult<(), Self>;
+    unsafe fn destroy_texture(&'static self, number: u64) -> ApiResult<(), Self>;
+    /// The resource is an array.
+    unsafe fn create_surface(
+        &'static self,
+        number: *mut u64,
+        resource: &ResourceDescriptor,
+    ) -> ApiResult<(), Self>;
+    unsafe fn destroy_surface(&'static self, number: u64) -> ApiResult<(), Self>;
     /// Whether the library may read `bytes`, memory of the program, after a call to copy them. `context` is current.
     fn reads_later(&'static self, context: &Self::ContextHandle, bytes: &[u8]) -> bool;
 

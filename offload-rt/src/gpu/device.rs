@@ -6,18 +6,20 @@ use super::api::DriverApi;
 use super::context::Context;
 use super::device_pool::DevicePool;
 use super::graph::GpuGraph;
+use super::image::GpuImage;
 use super::memory::GpuMemory;
 use super::module::GpuModule;
 use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
 use crate::backend::{
-    Backend, BackendDevice, BackendGraph, BackendHostMemory, BackendMemory, BackendModule, BackendPool,
-    BackendStream, GraphWork, IpcMemoryHandle, StreamPriority,
+    Backend, BackendDevice, BackendGraph, BackendHostMemory, BackendImage, BackendMemory, BackendModule,
+    BackendPool, BackendStream, GraphWork, ImageLayout, IpcMemoryHandle, StreamPriority,
 };
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::identity::DeviceIdentity;
+use crate::images::{ImageFormat, ImageType, TextureFormat};
 use crate::properties::DeviceProperties;
 use crate::text::escape;
 
@@ -150,6 +152,14 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
     #[cfg(feature = "dlpack")]
     fn interchange(&self) -> Option<&dyn crate::backend::BackendInterchange> {
         Some(self)
+    }
+
+    fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {
+        Ok(Arc::new(GpuImage::new(&self.context()?, layout)?))
+    }
+
+    fn image_formats(&self, _: ImageType) -> Result<Vec<ImageFormat>, Problem> {
+        Ok(TextureFormat::all())
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {

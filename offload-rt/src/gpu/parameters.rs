@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::memory::start;
-use crate::backend::{BackendStream, KernelArg, KernelArgKind, no_images};
+use crate::backend::{BackendStream, KernelArg, KernelArgKind, no_image_arguments};
 use crate::error::Problem;
 
 /// So many parameters need no allocation.
@@ -77,7 +77,10 @@ impl Parameters {
                 KernelArgKind::Value(bytes) => bytes.as_ptr().cast_mut().cast(),
                 KernelArgKind::Memory(range) => ptr::from_mut(word.write(start(range, stream)?)).cast(),
                 KernelArgKind::Local(size) => ptr::from_mut(word.write(local.add(size)?)).cast(),
-                KernelArgKind::Image(..) | KernelArgKind::Sampler(_) => return Err(no_images()),
+                KernelArgKind::Texture(texture) => ptr::from_mut(word.write(texture.number())).cast(),
+                KernelArgKind::Image(..) | KernelArgKind::Sampler(_) => {
+                    return Err(no_image_arguments());
+                }
             };
             pointer.write(value);
         }

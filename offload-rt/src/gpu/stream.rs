@@ -9,14 +9,16 @@ use super::context::{Context, Entered};
 use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
 use super::host_function;
+use super::image::{self, Direction};
 use super::memory::{GpuMemory, start};
 use super::peers;
 use super::stream_handle::{StreamHandle, StreamRole};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange, Owner,
-    RepeatedFunction, StreamPriority, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
+    MemoryRange, Owner, RepeatedFunction, StreamPriority, downcast,
 };
 use crate::error::Problem;
+use crate::images::FillColor;
 
 /// A stream, its own or the caller's.
 #[derive(Debug)]
@@ -104,12 +106,32 @@ impl<A: DriverApi> GpuStream<A> {
         let api = entered.api();
         // SAFETY: the memory has room for `bytes`, which lives until the library has read it: see below.
         unsafe { api.copy_to_device(to, bytes.as_ptr().cast(), bytes.len(), self.raw) }?;
+        self.end_reading(bytes, &entered)
+    }
+
+    /// Waits until the library has read `bytes`, which a copy was queued from.
+    fn end_reading(&self, bytes: &[u8], entered: &Entered<'_, A>) -> ApiResult<(), A> {
         // The work of a graph keeps its bytes.
-        if !self.handle.is_capturing() && api.reads_later(self.context.handle(), bytes) {
-            self.wait(&entered)
+        if !self.handle.is_capturing() && entered.api().reads_later(self.context.handle(), bytes) {
+            self.wait(entered)
         } else {
             Ok(())
         }
+    }
+
+    /// Queues a copy between an image and the program's memory.
+    ///
+    /// # Safety
+    /// As that of [`image::copy_outside`].
+    unsafe fn copy_image_outside(
+        &self,
+        range: &ImageRange<'_>,
+        direction: Direction,
+        entered: &Entered<'_, A>,
+    ) -> Result<(), Problem> {
+        // SAFETY: the contract is the same.
+        let copied = unsafe { image::copy_outside(entered, range, direction, self.raw) };
+        copied.map_err(|problem| problem.during("cannot copy an image"))
     }
 
     /// Records `event` at the present end; after an error no queued work is in flight.
@@ -250,6 +272,59 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
             }
         };
         filled.map_err(failed)
+    }
+
+    fn write_image(&self, to: ImageRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        let entered = self.context.enter()?;
+        // SAFETY: `bytes` have the size of the range, and live until the library has read them.
+        unsafe { self.copy_image_outside(&to, Direction::ToImage(bytes.as_ptr()), &entered) }?;
+        self.end_reading(bytes, &entered).map_err(failed("cannot copy an image"))
+    }
+
+    fn read_image(&self, from: ImageRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
+        let entered = self.context.enter()?;
+        // SAFETY: `bytes` have the size of the range, and live until the stream has been waited for.
+        unsafe { self.copy_image_outside(&from, Direction::FromImage(bytes.as_mut_ptr()), &entered) }?;
+        self.wait(&entered).map_err(failed("cannot copy an image"))
+    }
+
+    unsafe fn write_image_later(
+        &self,
+        to: ImageRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        let entered = self.context.enter()?;
+        let event = GpuEvent::new(&self.context, &entered)?;
+        // SAFETY: by the contract.
+        unsafe { self.copy_image_outside(&to, Direction::ToImage(bytes), &entered) }?;
+        self.end(event, &entered)
+    }
+
+    unsafe fn read_image_later(
+        &self,
+        from: ImageRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        let entered = self.context.enter()?;
+        let event = GpuEvent::new(&self.context, &entered)?;
+        // SAFETY: by the contract.
+        unsafe { self.copy_image_outside(&from, Direction::FromImage(bytes), &entered) }?;
+        self.end(event, &entered)
+    }
+
+    fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        let entered = self.context.enter()?;
+        let copied = image::copy_inside(&entered, &from, &to, self.raw);
+        copied.map_err(|problem| problem.during("cannot copy between images"))
+    }
+
+    /// The libraries fill memory, and no arrays: the elements are copied from the program's memory.
+    fn fill_image(&self, to: ImageRange<'_>, color: FillColor) -> Result<(), Problem> {
+        if self.handle.is_capturing() {
+            let problem = format!("a graph of {} cannot fill an image", A::INTERFACE);
+            return Err(Problem::with_hint(problem, "`Stream::write_image` keeps a copy of the elements"));
+        }
+        self.write_image(to, &image::filled::<A>(&to, color)?)
     }
 
     fn call(&self, function: HostFunction) -> Result<(), Problem> {

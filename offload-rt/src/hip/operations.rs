@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipEventDisableTiming, hipFunction_t,
-    hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipIpcMemLazyEnablePeerAccess,
-    hipKernelNodeParams, hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t,
-    hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
+    HIP_MEMCPY3D, HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipEventDisableTiming,
+    hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable,
+    hipIpcMemLazyEnablePeerAccess, hipKernelNodeParams, hipMemoryTypeUnregistered, hipModule_t,
+    hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
@@ -17,8 +17,9 @@ use crate::backend::IpcMemoryHandle;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
-    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
-    RawHostFunction, RawPool, Shape, call, operations,
+    ArrayDescriptor, BoxCopy, CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy,
+    PoolAccess, RawArray, RawCallback, RawHostFunction, RawPool, ResourceDescriptor, Shape,
+    TextureDescriptor, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
@@ -102,6 +103,16 @@ impl DriverApi for HipApi {
             hipMemsetD16Async(pointer(to), value, count, stream);
         fill_u32(to: u64, value: u32, count: usize, stream: hipStream_t) =>
             hipMemsetD32Async(pointer(to), value.cast_signed(), count, stream);
+
+        create_array(array: *mut RawArray, descriptor: &ArrayDescriptor) => hipArray3DCreate(array, descriptor);
+        destroy_array(array: RawArray) => hipArrayDestroy(array);
+        copy_box(copy: &BoxCopy, stream: hipStream_t) => hipDrvMemcpy3DAsync(&HIP_MEMCPY3D::new(copy), stream);
+        create_texture(number: *mut u64, resource: &ResourceDescriptor, description: &TextureDescriptor) =>
+            hipTexObjectCreate(number.cast(), resource, description, ptr::null());
+        destroy_texture(number: u64) => hipTexObjectDestroy(pointer(number));
+        create_surface(number: *mut u64, resource: &ResourceDescriptor) =>
+            hipCreateSurfaceObject(number.cast(), ptr::from_ref(resource).cast());
+        destroy_surface(number: u64) => hipDestroySurfaceObject(pointer(number));
 
         create_stream(stream: *mut hipStream_t) =>
             hipStreamCreateWithFlags(stream, hipStreamNonBlocking);

@@ -128,6 +128,12 @@ fn slot(arg: &KernelArg<'_>, type_name: &str) -> Result<Slot, Problem> {
         KernelArgKind::Sampler(sampler) => {
             Ok(Slot::Pointer(downcast::<SamplerObject>(&**sampler)?.argument().cast_mut().cast()))
         }
+        KernelArgKind::Texture(texture) => {
+            let copy = HostMemory::zeroed(size_of::<u64>())?;
+            // SAFETY: the copy has the size of the number and its alignment, and nothing else refers to it.
+            unsafe { copy.address().cast::<u64>().write(texture.number()) };
+            Ok(Slot::Value(copy))
+        }
         KernelArgKind::Memory(range) => match range.offset.checked_rem(alignment(type_name)) {
             Some(0) => Ok(Slot::Pointer(start(range)?.cast())),
             _ => {

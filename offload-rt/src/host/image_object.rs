@@ -2,29 +2,28 @@
 //!
 //! A kernel has a pointer to an [`ImageDescriptor`]; `host_images.c` of `offload-build` reads and writes elements.
 
-mod element;
-
 use std::ptr;
 use std::sync::Arc;
 
-use self::element::encoded;
 use super::memory::{CONTEXT, HostMemory};
+use super::texture_object::TextureObject;
 use crate::backend::{
-    BackendImage, BackendMemory, BackendSampler, ContextId, ImageLayout, ImageRange, downcast,
+    BackendImage, BackendMemory, BackendSampler, BackendTexture, ContextId, ImageLayout, ImageRange,
+    downcast, no_surface,
 };
 use crate::error::Problem;
 use crate::images::{
     AddressingMode, ChannelOrder, ChannelType, Coordinates, FillColor, FilterMode, ImageFormat, ImageType,
-    SamplerSettings,
+    SamplerSettings, TextureFormat, TextureSettings, encoded,
 };
 
 /// The largest extent: coordinates are numbers of 32 bits, and may be beside the image.
 const LARGEST: usize = 1 << 30;
 
 /// `struct offload_image`.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct ImageDescriptor {
+pub(super) struct ImageDescriptor {
     elements: *mut u8,
     /// Width, height and depth; an array has its layers where the dimension behind its last one would be.
     extent: [u32; 3],
@@ -39,11 +38,37 @@ struct ImageDescriptor {
     slice_pitch: u64,
 }
 
+impl ImageDescriptor {
+    /// Elements of `format` from `elements` on, one row and one slice after the other. The size of all fits.
+    pub(super) fn new(elements: *mut u8, extent: [usize; 3], format: ImageFormat) -> ImageDescriptor {
+        let [width, height, _] = extent;
+        let element_size = format.element_size();
+        let row_pitch = width.saturating_mul(element_size) as u64;
+        ImageDescriptor {
+            elements,
+            extent: extent.map(|size| u32::try_from(size).unwrap_or(u32::MAX)),
+            channel_order: format.order.code(),
+            channel_type: format.channel_type.code(),
+            element_size: element_size as u32,
+            channels: format.order.channels() as u32,
+            row_pitch,
+            slice_pitch: row_pitch.saturating_mul(height as u64),
+        }
+    }
+
+    /// In bytes.
+    pub(super) fn set_pitches(&mut self, row: u64, slice: u64) {
+        self.row_pitch = row;
+        self.slice_pitch = slice;
+    }
+}
+
 /// An image.
 #[derive(Debug)]
 pub(super) struct ImageObject {
     descriptor: ImageDescriptor,
     format: ImageFormat,
+    image_type: ImageType,
     /// Keeps the elements.
     _memory: Arc<dyn BackendMemory>,
 }
@@ -61,6 +86,19 @@ pub(super) struct SamplerObject(usize);
 impl BackendImage for ImageObject {
     fn context(&self) -> ContextId {
         CONTEXT
+    }
+
+    fn texture(self: Arc<Self>, settings: &TextureSettings) -> Result<Arc<dyn BackendTexture>, Problem> {
+        TextureFormat::new(self.format)?;
+        Ok(Arc::new(TextureObject::new(self, settings)))
+    }
+
+    fn surface(self: Arc<Self>) -> Result<Arc<dyn BackendTexture>, Problem> {
+        TextureFormat::new(self.format)?;
+        if self.image_type == ImageType::D1Buffer {
+            return Err(no_surface());
+        }
+        Ok(Arc::new(TextureObject::for_image_surface(self)))
     }
 }
 
@@ -88,31 +126,26 @@ impl ImageObject {
             None => Arc::new(HostMemory::zeroed(layout.size)?),
         };
         let elements = downcast::<HostMemory>(&*memory)?.address();
-        let [width, height, _] = layout.shape.extent;
-        let element_size = layout.format.element_size();
-        // The products fit, because the size does.
-        let row_pitch = width.saturating_mul(element_size) as u64;
-        let slice_pitch = match layout.shape.image_type {
+        let mut descriptor = ImageDescriptor::new(elements, layout.shape.extent, layout.format);
+        if layout.shape.image_type == ImageType::D1Array {
             // Its layers are rows.
-            ImageType::D1Array => row_pitch,
-            _ => row_pitch.saturating_mul(height as u64),
-        };
-        let descriptor = ImageDescriptor {
-            elements,
-            extent: layout.shape.extent.map(|size| size as u32),
-            channel_order: layout.format.order.code(),
-            channel_type: layout.format.channel_type.code(),
-            element_size: element_size as u32,
-            channels: layout.format.order.channels() as u32,
-            row_pitch,
-            slice_pitch,
-        };
-        Ok(ImageObject { descriptor, format: layout.format, _memory: memory })
+            descriptor.set_pitches(descriptor.row_pitch, descriptor.row_pitch);
+        }
+        let image_type = layout.shape.image_type;
+        Ok(ImageObject { descriptor, format: layout.format, image_type, _memory: memory })
     }
 
     /// The pointer that kernels take.
     pub(super) fn argument(&self) -> *const () {
         ptr::from_ref(&self.descriptor).cast()
+    }
+
+    pub(super) fn format(&self) -> ImageFormat {
+        self.format
+    }
+
+    pub(super) fn descriptor(&self) -> ImageDescriptor {
+        self.descriptor
     }
 
     /// The start of the row `row` of slice `slice`, at the element `first`; they lie within the image.

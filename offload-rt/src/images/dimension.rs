@@ -35,6 +35,16 @@ impl ImageType {
         ImageType::ALL.into_iter().find(|one| one.name() == name)
     }
 
+    /// The number of dimensions beside layers.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(crate) fn dimensions(self) -> usize {
+        match self {
+            ImageType::D1 | ImageType::D1Array | ImageType::D1Buffer => 1,
+            ImageType::D2 | ImageType::D2Array => 2,
+            ImageType::D3 => 3,
+        }
+    }
+
     /// OpenCL C's name.
     pub fn name(self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@ use super::buffer::{Slice, SliceMut};
 use super::check::ArgShape;
 use super::image::Image;
 use super::sampler::Sampler;
+use super::texture::{Surface, Texture};
 use crate::backend::{KernelArg, KernelArgKind};
 use crate::images::ImageDimension;
 
@@ -46,6 +47,16 @@ impl<'a> KernelArg<'a> {
         KernelArg(KernelArgKind::Sampler(sampler.backend()))
     }
 
+    /// A texture: `cudaTextureObject_t`.
+    pub fn texture(texture: &'a Texture) -> KernelArg<'a> {
+        KernelArg(KernelArgKind::Texture(texture.backend()))
+    }
+
+    /// A surface: `cudaSurfaceObject_t`.
+    pub fn surface(surface: &'a mut Surface) -> KernelArg<'a> {
+        KernelArg(KernelArgKind::Texture(surface.backend()))
+    }
+
     /// [`KernelArg::value`] of a type of `SIZE` bytes; another one does not compile.
     pub fn value_of_size<T: Plain, const SIZE: usize>(value: &'a T) -> KernelArg<'a> {
         const { assert!(size_of::<T>() == SIZE, "the kernel takes a value of another size") };
@@ -73,6 +84,7 @@ impl<'a> KernelArg<'a> {
             KernelArgKind::Local(size) => ArgShape::Local(size),
             KernelArgKind::Image(_, image_type) => ArgShape::Image(image_type),
             KernelArgKind::Sampler(_) => ArgShape::Sampler,
+            KernelArgKind::Texture(_) => ArgShape::Value(size_of::<u64>()),
         }
     }
 }

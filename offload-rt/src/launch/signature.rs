@@ -59,6 +59,9 @@ impl Signature {
             (ExpectedArg::Image(takes), KernelArgKind::Image(image, given)) => {
                 takes == given && image.context() == self.context
             }
+            (ExpectedArg::Value(size), KernelArgKind::Texture(texture)) => {
+                size == size_of::<u64>() && texture.context() == self.context
+            }
             (ExpectedArg::Sampler, KernelArgKind::Sampler(sampler)) => sampler.context() == self.context,
             _ => false,
         }

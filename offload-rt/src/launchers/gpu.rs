@@ -7,14 +7,21 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 use std::ptr;
 
+use super::array::{ArrayForm, ArrayHandle, Extent};
 use super::configuration::Configuration;
-use super::failure::{CudaError, Failure, INVALID_DEVICE, Outcome};
+use super::failure::{CudaError, Failure, INVALID_DEVICE, INVALID_VALUE, Outcome};
 use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RowsCopy,
     StreamHandle,
 };
+use super::texture::{TextureElements, TextureSource};
 use crate::device::Device;
-use crate::gpu::{ApiResult, DriverApi, RawEvent, RawFunction, RawStream, Shape, own_kernel};
+use crate::error::Error;
+use crate::gpu::{
+    ApiResult, ArrayDescriptor, BoxCopy, DriverApi, PitchedResource, RawEvent, RawFunction, RawStream,
+    ResourceDescriptor, Shape, TextureDescriptor, own_kernel,
+};
+use crate::images::{ImageFormat, TextureFormat, TextureSettings};
 use crate::launch::Kernel;
 
 /// What launchers need of a library beside what the launch layer does.
@@ -305,6 +312,75 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
         Ok(unsafe { self.api.fill_u8(address(to), value, size, stream.cast()) }?)
     }
 
+    fn create_array(&'static self, form: &ArrayForm) -> Outcome<ArrayHandle> {
+        let TextureFormat { channels, code, .. } = texture_format(form.format)?;
+        let Extent { width, height, depth } = form.extent;
+        let descriptor = ArrayDescriptor { width, height, depth, format: code, channels, flags: form.flags };
+        let mut array = ptr::null_mut();
+        // SAFETY: a context is current; the function reads the descriptor, and writes one handle.
+        unsafe { self.api.create_array(&raw mut array, &descriptor) }?;
+        Ok(array.cast())
+    }
+
+    unsafe fn destroy_array(&'static self, array: ArrayHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_array(array.cast()) }?)
+    }
+
+    unsafe fn copy_box_in_order(&'static self, copy: &BoxCopy, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.copy_box(copy, stream.cast()) }?)
+    }
+
+    unsafe fn create_texture(
+        &'static self,
+        source: &TextureSource,
+        settings: &TextureSettings,
+    ) -> Outcome<u64> {
+        let format = texture_format(source.format)?;
+        let resource = match source.elements {
+            TextureElements::Array { array, .. } => ResourceDescriptor::for_array(array.cast()),
+            TextureElements::Linear { start, size } => {
+                ResourceDescriptor::for_memory(address(start), size, format)
+            }
+            TextureElements::Pitched { start, width, height, pitch } => {
+                let rows = PitchedResource {
+                    address: address(start),
+                    format: format.code,
+                    channels: format.channels,
+                    width,
+                    height,
+                    pitch,
+                };
+                ResourceDescriptor::for_rows(rows)
+            }
+        };
+        let mut texture = 0;
+        // SAFETY: by the contract; the function writes one number.
+        unsafe {
+            self.api.create_texture(&raw mut texture, &resource, &TextureDescriptor::new(settings, format))
+        }?;
+        Ok(texture)
+    }
+
+    unsafe fn destroy_texture(&'static self, texture: u64) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_texture(texture) }?)
+    }
+
+    unsafe fn create_surface(&'static self, array: ArrayHandle, _: &ArrayForm) -> Outcome<u64> {
+        let mut surface = 0;
+        let resource = ResourceDescriptor::for_array(array.cast());
+        // SAFETY: by the contract; the function writes one number.
+        unsafe { self.api.create_surface(&raw mut surface, &resource) }?;
+        Ok(surface)
+    }
+
+    unsafe fn destroy_surface(&'static self, surface: u64) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_surface(surface) }?)
+    }
+
     fn function_attribute(&'static self, kernel: &Kernel, attribute: c_uint) -> Outcome<c_int> {
         let function = function::<A>(kernel)?;
         let mut value = 0;
@@ -364,6 +440,11 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     fn result_text(&'static self, code: CudaError) -> Option<String> {
         self.api.text(u32::try_from(code).ok()?)
     }
+}
+
+fn texture_format(format: ImageFormat) -> Outcome<TextureFormat> {
+    TextureFormat::new(format)
+        .map_err(|problem| Failure::with_error(INVALID_VALUE, Error::from_device("launchers", problem)))
 }
 
 /// A pointer in the library's form.

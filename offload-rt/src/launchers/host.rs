@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
+use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use super::array::{ArrayForm, ArrayHandle, Extent};
 use super::configuration::Configuration;
 use super::failure::{
     CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION, NOT_SUPPORTED,
@@ -16,10 +18,13 @@ use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RUNTIME_VERSION,
     RowsCopy, StreamHandle,
 };
-use crate::backend::downcast;
+use super::texture::{TextureElements, TextureSource};
+use crate::backend::{BackendTexture, downcast};
 use crate::device::Device;
-use crate::error::Error;
-use crate::host::{HostKernel, HostMemory};
+use crate::error::{Error, Problem};
+use crate::gpu::{BoxCopy, CopyPlace};
+use crate::host::{HostKernel, HostMemory, TextureMemory, TextureObject};
+use crate::images::TextureSettings;
 use crate::launch::Kernel;
 
 /// The most threads of a block.
@@ -37,6 +42,16 @@ struct HostEvent(Mutex<Option<Instant>>);
 
 /// What callers have allocated, by address: they release it by nothing else.
 static ALLOCATIONS: Mutex<BTreeMap<usize, HostMemory>> = Mutex::new(BTreeMap::new());
+
+/// A `cudaArray_t`.
+#[derive(Debug)]
+struct HostArray {
+    memory: HostMemory,
+    form: ArrayForm,
+}
+
+/// The textures and surfaces that callers have, by number.
+static TEXTURES: Mutex<BTreeMap<u64, Box<TextureObject>>> = Mutex::new(BTreeMap::new());
 
 pub(super) fn platform() -> &'static dyn Platform {
     static PLATFORM: HostPlatform = HostPlatform { _byte: 0 };
@@ -227,6 +242,72 @@ impl Platform for HostPlatform {
         Ok(())
     }
 
+    fn create_array(&'static self, form: &ArrayForm) -> Outcome<ArrayHandle> {
+        let slices = form.extent.depth.max(1);
+        let size = form.row().checked_mul(form.rows()).and_then(|size| size.checked_mul(slices));
+        let memory = size.ok_or_else(|| Problem::from("it is more than 2^64 bytes".to_string()));
+        let memory = memory.and_then(HostMemory::for_buffer).map_err(|problem| {
+            Failure::with_error(MEMORY_ALLOCATION, Error::from_device("host CPU", problem))
+        })?;
+        Ok(Box::into_raw(Box::new(HostArray { memory, form: *form })).cast())
+    }
+
+    unsafe fn destroy_array(&'static self, array: ArrayHandle) -> Outcome {
+        // SAFETY: by the contract, it is one of `create_array` that was not destroyed.
+        drop(unsafe { Box::from_raw(array.cast::<HostArray>()) });
+        Ok(())
+    }
+
+    unsafe fn copy_box_in_order(&'static self, copy: &BoxCopy, _: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        let from = unsafe { BoxRows::new(copy.from) };
+        // SAFETY: by the contract.
+        let to = unsafe { BoxRows::new(copy.to) };
+        if !from.hold(copy) || !to.hold(copy) {
+            return Err(Failure::new(INVALID_VALUE, format!("{copy:?} is beside its arrays")));
+        }
+        for slice in 0..copy.depth {
+            for row in 0..copy.height {
+                // SAFETY: the box lies within the arrays, and by the contract within other memory.
+                unsafe { to.row(row, slice).copy_from(from.row(row, slice), copy.width_in_bytes) };
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn create_texture(
+        &'static self,
+        source: &TextureSource,
+        settings: &TextureSettings,
+    ) -> Outcome<u64> {
+        // SAFETY: by the contract.
+        let elements = unsafe { elements(source) };
+        Ok(keep(TextureObject::for_elements(&elements, settings)))
+    }
+
+    unsafe fn destroy_texture(&'static self, texture: u64) -> Outcome {
+        let mut textures = TEXTURES.lock().unwrap_or_else(PoisonError::into_inner);
+        match textures.remove(&texture) {
+            Some(_) => Ok(()),
+            None => {
+                Err(Failure::new(INVALID_VALUE, format!("{texture:#x} is no texture or surface of the CPU")))
+            }
+        }
+    }
+
+    unsafe fn create_surface(&'static self, array: ArrayHandle, form: &ArrayForm) -> Outcome<u64> {
+        let source =
+            TextureSource { elements: TextureElements::Array { array, form: *form }, format: form.format };
+        // SAFETY: by the contract.
+        let elements = unsafe { elements(&source) };
+        Ok(keep(TextureObject::for_surface(&elements)))
+    }
+
+    unsafe fn destroy_surface(&'static self, surface: u64) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { self.destroy_texture(surface) }
+    }
+
     /// The registers and the local memory of compiled code are the CPU's own matter.
     fn function_attribute(&'static self, kernel: &Kernel, attribute: c_uint) -> Outcome<c_int> {
         Ok(match attribute {
@@ -285,6 +366,100 @@ impl Platform for HostPlatform {
     fn result_text(&'static self, _: CudaError) -> Option<String> {
         None
     }
+}
+
+/// Rows of a box in memory.
+struct BoxRows {
+    start: *mut c_void,
+    pitch: usize,
+    /// Rows of a slice.
+    rows: usize,
+    /// Bytes, rows and slices from the start of the box on, of an array.
+    room: Option<[usize; 3]>,
+}
+
+impl BoxRows {
+    /// # Safety
+    /// An array is one of `create_array`.
+    unsafe fn new(place: CopyPlace) -> BoxRows {
+        match place {
+            CopyPlace::Host { start, row, rows } => BoxRows { start, pitch: row, rows, room: None },
+            CopyPlace::Memory { address, row, rows } => {
+                let start = ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0));
+                BoxRows { start, pitch: row, rows, room: None }
+            }
+            CopyPlace::Array { array, x_in_bytes, y, z } => {
+                // SAFETY: by the contract.
+                let HostArray { memory, form } = unsafe { &*array.cast::<HostArray>() };
+                let row = z.saturating_mul(form.rows()).saturating_add(y);
+                let offset = row.saturating_mul(form.row()).saturating_add(x_in_bytes);
+                let room = [
+                    form.row().saturating_sub(x_in_bytes),
+                    form.rows().saturating_sub(y),
+                    form.extent.depth.max(1).saturating_sub(z),
+                ];
+                let start = memory.address().wrapping_add(offset).cast();
+                BoxRows { start, pitch: form.row(), rows: form.rows(), room: Some(room) }
+            }
+        }
+    }
+
+    fn hold(&self, copy: &BoxCopy) -> bool {
+        let size = [copy.width_in_bytes, copy.height, copy.depth];
+        self.room.is_none_or(|room| room.iter().zip(size).all(|(room, size)| size <= *room))
+    }
+
+    fn row(&self, row: usize, slice: usize) -> *mut c_void {
+        let row = slice.saturating_mul(self.rows).saturating_add(row);
+        self.start.wrapping_byte_add(row.saturating_mul(self.pitch))
+    }
+}
+
+/// # Safety
+/// An array is one of `create_array`.
+unsafe fn elements(source: &TextureSource) -> TextureMemory {
+    let format = source.format;
+    let size = format.element_size();
+    match source.elements {
+        TextureElements::Array { array, form } => {
+            // SAFETY: by the contract.
+            let HostArray { memory, .. } = unsafe { &*array.cast::<HostArray>() };
+            let Extent { width, height, depth } = form.extent;
+            // The layers of rows are rows.
+            let extent = if height == 0 && depth > 0 {
+                [width, depth, 1]
+            } else {
+                [width, height.max(1), depth.max(1)]
+            };
+            let slice_pitch = form.row().saturating_mul(form.rows());
+            TextureMemory { start: memory.address(), extent, format, row_pitch: form.row(), slice_pitch }
+        }
+        TextureElements::Linear { start, size: bytes } => {
+            let width = bytes.checked_div(size).unwrap_or(0);
+            TextureMemory {
+                start: start.cast(),
+                extent: [width, 1, 1],
+                format,
+                row_pitch: bytes,
+                slice_pitch: bytes,
+            }
+        }
+        TextureElements::Pitched { start, width, height, pitch } => TextureMemory {
+            start: start.cast(),
+            extent: [width, height, 1],
+            format,
+            row_pitch: pitch,
+            slice_pitch: pitch.saturating_mul(height),
+        },
+    }
+}
+
+/// The number that kernels take.
+fn keep(texture: TextureObject) -> u64 {
+    let texture = Box::new(texture);
+    let number = texture.number();
+    TEXTURES.lock().unwrap_or_else(PoisonError::into_inner).insert(number, texture);
+    number
 }
 
 fn check_device(number: c_int) -> Outcome {

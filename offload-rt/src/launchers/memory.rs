@@ -308,7 +308,7 @@ unsafe fn copy_rows_in_order(copy: RowsCopy, kind: c_int, stream: StreamHandle) 
     unsafe { current.platform.copy_rows_in_order(copy, stream) }
 }
 
-fn check_kind(kind: c_int) -> Outcome {
+pub(super) fn check_kind(kind: c_int) -> Outcome {
     if (0..=LAST_KIND).contains(&kind) {
         return Ok(());
     }

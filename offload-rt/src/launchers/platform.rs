@@ -3,10 +3,14 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 
+use super::array::{ArrayForm, ArrayHandle};
 use super::configuration::Configuration;
 pub(super) use super::configuration::StreamHandle;
 use super::failure::{CudaError, Outcome};
+use super::texture::TextureSource;
 use crate::device::Device;
+use crate::gpu::BoxCopy;
+use crate::images::TextureSettings;
 use crate::launch::Kernel;
 
 /// The release of CUDA's runtime that these functions are of, as the headers of `offload-build` have it.
@@ -128,6 +132,18 @@ pub(super) trait Platform: Debug + Sync {
     unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome;
     unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: StreamHandle) -> Outcome;
     unsafe fn fill_in_order(&'static self, fill: Fill, stream: StreamHandle) -> Outcome;
+
+    fn create_array(&'static self, form: &ArrayForm) -> Outcome<ArrayHandle>;
+    unsafe fn destroy_array(&'static self, array: ArrayHandle) -> Outcome;
+    unsafe fn copy_box_in_order(&'static self, copy: &BoxCopy, stream: StreamHandle) -> Outcome;
+    unsafe fn create_texture(
+        &'static self,
+        source: &TextureSource,
+        settings: &TextureSettings,
+    ) -> Outcome<u64>;
+    unsafe fn destroy_texture(&'static self, texture: u64) -> Outcome;
+    unsafe fn create_surface(&'static self, array: ArrayHandle, form: &ArrayForm) -> Outcome<u64>;
+    unsafe fn destroy_surface(&'static self, surface: u64) -> Outcome;
 
     fn function_attribute(&'static self, kernel: &Kernel, attribute: c_uint) -> Outcome<c_int>;
     fn set_function_attribute(&'static self, kernel: &Kernel, attribute: c_uint, value: c_int) -> Outcome;

@@ -15,6 +15,10 @@ macro_rules! addresses {
 #[test]
 fn every_function_that_host_functions_may_call_is_there() {
     let addresses = addresses! {
+        array: offload_cudaFreeArray offload_cudaMalloc3DArray offload_cudaMallocArray;
+        array_copy: offload_cudaMemcpy2DFromArray offload_cudaMemcpy2DFromArrayAsync offload_cudaMemcpy2DToArray
+            offload_cudaMemcpy2DToArrayAsync offload_cudaMemcpy3D offload_cudaMemcpy3DAsync
+            offload_cudaMemcpyFromArray offload_cudaMemcpyToArray;
         device: offload___cudaDescribeDevice offload_cudaDeviceGetAttribute
             offload_cudaDeviceGetStreamPriorityRange offload_cudaDeviceReset offload_cudaDeviceSynchronize
             offload_cudaDriverGetVersion offload_cudaRuntimeGetVersion offload_cudaGetDevice
@@ -36,6 +40,8 @@ fn every_function_that_host_functions_may_call_is_there() {
             offload___cudaRegisterFunction offload___cudaRegisterVar offload___cudaUnregisterFatBinary;
         stream: offload_cudaStreamCreateWithPriority offload_cudaStreamCreate offload_cudaStreamCreateWithFlags offload_cudaStreamDestroy
             offload_cudaStreamQuery offload_cudaStreamSynchronize offload_cudaStreamWaitEvent;
+        texture: offload_cudaCreateSurfaceObject offload_cudaCreateTextureObject offload_cudaDestroySurfaceObject
+            offload_cudaDestroyTextureObject;
         symbol: offload_cudaGetSymbolAddress offload_cudaGetSymbolSize offload_cudaMemcpyFromSymbol
             offload_cudaMemcpyFromSymbolAsync offload_cudaMemcpyToSymbol offload_cudaMemcpyToSymbolAsync;
     };

@@ -19,7 +19,9 @@ use super::stream::ClStream;
 use crate::backend::{
     BackendKernel, BackendModule, BackendOutput, BackendStream, ContextId, MemoryRange, downcast,
 };
-use crate::backend::{KernelArg, KernelArgKind, refuse_mode, refuse_shared_memory, uneven_range};
+use crate::backend::{
+    KernelArg, KernelArgKind, no_textures, refuse_mode, refuse_shared_memory, uneven_range,
+};
 use crate::error::{Error, Problem};
 use crate::group_size::{GroupSizes, USUAL_GROUP};
 use crate::properties::KernelProperties;
@@ -301,6 +303,7 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<
             Arg::Buffer(part.insert(created))
         }
         KernelArgKind::Image(image, _) => Arg::Image(&downcast::<ClImage>(&**image)?.image),
+        KernelArgKind::Texture(_) => return Err(no_textures()),
         KernelArgKind::Sampler(sampler) => Arg::Sampler(&downcast::<ClSampler>(&**sampler)?.sampler),
     };
     // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../textures.h"
+
 typedef int R;
 enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
        UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, COOPERATIVE_TOO_LARGE = 720, NOT_PERMITTED = 800,
@@ -47,9 +49,9 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost && (buffers || pinned || modules || links || streams || events || contexts || graphs || pools))
-        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts, %d graphs, %d pools\n",
-               buffers, pinned, modules, links, streams, events, contexts, graphs, pools);
+    if (!lost && (buffers || pinned || modules || links || streams || events || contexts || graphs || pools || arrays || objects))
+        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts, %d graphs, %d pools, %d arrays, %d textures and surfaces\n",
+               buffers, pinned, modules, links, streams, events, contexts, graphs, pools, arrays, objects);
 }
 
 /* Errors and devices */
@@ -467,6 +469,52 @@ R cuMemcpy2DAsync_v2(const struct rows *copy, void *stream)
     }
     return OK;
 }
+/* Arrays, textures and surfaces */
+R cuArray3DCreate_v2(struct array **array, const struct array_form *form)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    return (*array = new_array(form)) ? OK : INVALID_VALUE;
+}
+R cuArrayDestroy(struct array *array) { record(__func__); return free_array(array), OK; }
+struct copy_side { size_t x, y, z, level; unsigned kind; void *host; char *device; struct array *array; void *reserved; size_t pitch, rows; };
+struct box { struct copy_side from, to; size_t width, height, depth; };
+static struct side side_of(const struct copy_side *side)
+{
+    enum { HOST = 1, ARRAY = 3, UNIFIED = 4 };
+    struct side of = { .pitch = side->pitch, .rows = side->rows, .x = side->x, .y = side->y, .z = side->z };
+    if (side->kind == ARRAY) of.array = side->array;
+    if (side->kind == HOST) of.memory = side->host;
+    if (side->kind == UNIFIED) of.memory = side->device;
+    return of;
+}
+static void copy_row(char *to, const char *from, size_t size, void *stream)
+{
+    if (!capturing(stream)) memcpy(to, from, size);
+    else keep(stream, (struct node){ COPY_NODE, .to = to, .from = from, .size = size });
+}
+R cuMemcpy3DAsync_v2(const struct box *box, void *stream)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    struct side from = side_of(&box->from), to = side_of(&box->to);
+    if (!is_here(stream) || box->from.level || box->to.level || box->from.reserved || box->to.reserved) return INVALID_VALUE;
+    return copy_rows(&from, &to, box->width, box->height, box->depth, copy_row, stream) ? INVALID_VALUE : OK;
+}
+R cuTexObjectCreate(struct object **object, const struct resource *resource, const struct reading *reading, const void *view)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    return !view && reading && (*object = new_object(resource, reading)) ? OK : INVALID_VALUE;
+}
+R cuTexObjectDestroy(struct object *object) { record(__func__); return object->is_surface ? INVALID_VALUE : (free_object(object), OK); }
+R cuSurfObjectCreate(struct object **object, const struct resource *resource)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    return (*object = new_object(resource, NULL)) ? OK : INVALID_VALUE;
+}
+R cuSurfObjectDestroy(struct object *object) { record(__func__); return object->is_surface ? (free_object(object), OK) : INVALID_VALUE; }
 /* Each device may use the other's memory, once that was said. */
 struct access { unsigned location; int device; unsigned flags; };
 static char enabled[DEVICES];
@@ -541,7 +589,7 @@ struct kernel {
     const char *name;
     int parameters, sizes[4], block, shared, opt_in, large_clusters;
 };
-enum { KERNELS = 11 };
+enum { KERNELS = 12 };
 struct module {
     float coefficients[4];
     uint32_t launches;
@@ -555,7 +603,7 @@ static const struct module fresh = {
       { "crash", 0, { 0 }, 1024, 0, 0 }, { "count", 1, { 8 }, 8, 64, 0 },
       { "mirror", 3, { 8, 8, 8 }, 1024, 0, 0 }, { "last_word", 1, { 8 }, 1024, 0, 0 }, { "meet", 3, { 8, 8, 8 }, 1024, 0, 0 },
       { "large", 2, { 4080, 8 }, 1024, 0, 0 }, { "tensor_map", 3, { 4, 128, 8 }, 1024, 0, 0 }, { "ranks", 1, { 8 }, 1024, 0, 0 },
-      { "follow", 1, { 8 }, 1024, 0, 0 } },
+      { "follow", 1, { 8 }, 1024, 0, 0 }, { "texels", 3, { 8, 8, 8 }, 1024, 0, 0 } },
     { { "say", 1, { 4 }, 1024, 0, 0 }, { "shout", 0, { 0 }, 1024, 0, 0 }, { "doubt", 1, { 4 }, 1024, 0, 0 } }, 0, 0, 0 };
 static struct module *loaded[4096]; /* so that a kernel finds its module's variables */
 
@@ -795,6 +843,13 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
         for (unsigned i = 0; i < gx; i++) PARAMETER(uint32_t *, 0)[2 * i] = i % cluster, PARAMETER(uint32_t *, 0)[2 * i + 1] = cluster;
     } else if (strcmp(kernel->name, "follow") == 0) {
         PARAMETER(uint32_t *, 0)[0]++;
+    } else if (strcmp(kernel->name, "texels") == 0) {
+        struct array *from = PARAMETER(struct object *, 0)->resource.array, *to = PARAMETER(struct object *, 1)->resource.array;
+        for (unsigned i = 0; i < bx; i++) {
+            float texel = ((float *)from->data)[i < from->form.width ? i : from->form.width - 1];
+            PARAMETER(float *, 2)[i] = texel;
+            if (i < to->form.width) ((float *)to->data)[i] = texel;
+        }
     } else if (strcmp(kernel->name, "weigh") == 0) {
         for (unsigned i = 0; i < bx; i++) PARAMETER(float *, 0)[i] = module_of(kernel)->coefficients[i % 4];
     } else {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../textures.h"
 #include "driver.h"
 
 enum { DEVICES = 2, SHARED_LIMIT = 64 << 10 };
@@ -37,8 +38,8 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost[0] && (buffers || modules || streams || events || graphs || pools))
-        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d graphs, %d pools\n", buffers, modules, streams, events, graphs, pools);
+    if (!lost[0] && (buffers || modules || streams || events || graphs || pools || arrays || objects))
+        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d graphs, %d pools, %d arrays, %d textures and surfaces\n", buffers, modules, streams, events, graphs, pools, arrays, objects);
 }
 struct held { pthread_mutex_t *mutex; };
 static void unlock(struct held *held) { pthread_mutex_unlock(held->mutex); }
@@ -542,6 +543,55 @@ R hipMemcpyDtoDAsync(char *to, const char *from, size_t size, struct stream *str
     op->to = to, op->from = from, op->size = size;
     return lost[current];
 }
+/* Arrays, textures and surfaces */
+R hipArray3DCreate(struct array **array, const struct array_form *form)
+{
+    CALL;
+    return (*array = new_array(form)) ? OK : INVALID_VALUE;
+}
+R hipArrayDestroy(struct array *array) { CALL; return free_array(array), OK; }
+struct copy_side { size_t x, y, z, level; unsigned kind; void *host; char *device; struct array *array; size_t pitch, rows; };
+struct box { struct copy_side from, to; size_t width, height, depth; };
+static struct side side_of(const struct copy_side *side)
+{
+    enum { HOST = 1, ARRAY = 10, UNIFIED = 11 };
+    struct side of = { .pitch = side->pitch, .rows = side->rows, .x = side->x, .y = side->y, .z = side->z };
+    if (side->kind == ARRAY) of.array = side->array;
+    if (side->kind == HOST) of.memory = side->host;
+    if (side->kind == UNIFIED) of.memory = side->device;
+    return of;
+}
+static void copy_row(char *to, const char *from, size_t size, void *stream)
+{
+    struct op *op = queue(stream, COPY);
+    op->to = to, op->from = from, op->size = size;
+}
+static void stage_row(char *to, const char *from, size_t size, void *stream)
+{
+    struct op *op = queue(stream, COPY);
+    op->to = to, op->size = size, op->staged = memcpy(malloc(size), from, size);
+}
+R hipDrvMemcpy3DAsync(const struct box *box, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    struct side from = side_of(&box->from), to = side_of(&box->to);
+    int is_staged = box->from.host && !is_locked(box->from.host) && !stream->graph;
+    int is_wrong = copy_rows(&from, &to, box->width, box->height, box->depth, is_staged ? stage_row : copy_row, stream);
+    return is_wrong ? INVALID_VALUE : lost[current];
+}
+R hipTexObjectCreate(struct object **object, const struct resource *resource, const struct reading *reading, const void *view)
+{
+    CALL;
+    return !view && reading && (*object = new_object(resource, reading)) ? OK : INVALID_VALUE;
+}
+R hipTexObjectDestroy(struct object *object) { CALL; return object->is_surface ? INVALID_VALUE : (free_object(object), OK); }
+R hipCreateSurfaceObject(struct object **object, const struct resource *resource)
+{
+    CALL;
+    return (*object = new_object(resource, NULL)) ? OK : INVALID_VALUE;
+}
+R hipDestroySurfaceObject(struct object *object) { CALL; return object->is_surface ? (free_object(object), OK) : INVALID_VALUE; }
 #ifndef OLD
 /* The stream may be of either device. */
 R hipMemcpyPeerAsync(char *to, int to_device, const char *from, int from_device, size_t size, struct stream *stream)

@@ -20,6 +20,7 @@ mod properties;
 mod raw;
 mod stand_in;
 mod streams;
+mod textures;
 
 use std::process::Command;
 use std::sync::Barrier;

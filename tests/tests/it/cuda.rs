@@ -2,6 +2,7 @@
 
 mod constructs;
 mod left_out;
+mod textures;
 
 use std::fs;
 use std::process::Command;

@@ -58,6 +58,8 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
     include_str!("../device/cuda/textures.h"),
+    include_str!("../device/cuda/textures_amdgcn.h"),
+    include_str!("../device/cuda/texture_functions.h"),
     include_str!("../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
@@ -77,6 +79,7 @@ const HIP_HEADER: HipHeader = HipHeader {
         include_str!("../device/cuda/functions.h"),
         include_str!("../device/cuda/atomics.h"),
     ),
+    textures: include_str!("../device/cuda/textures_amdgcn.h"),
 };
 /// An old processor: its front end is like that of all later ones but the latest.
 const COMMON: &str = "gfx900";

@@ -40,7 +40,7 @@ fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
     format!("{}\n@__offload_host_abi = constant i32 {VERSION}\n", offload_ir::exporting(text, functions))
 }
 
-/// What a work-item is knows the image of its kernel alone, which has the functions on images of OpenCL C too.
+/// What a work-item is knows the image of its kernel alone, which has the functions on images and textures too.
 fn refuse_work_items(library: &Library, text: &str) -> Result<()> {
     let declared = declared_functions(text);
     let is_refused = |name: &&&str| {

@@ -46,6 +46,8 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
     include_str!("../device/cuda/textures.h"),
+    include_str!("../device/cuda/textures_nvptx.h"),
+    include_str!("../device/cuda/texture_functions.h"),
     include_str!("../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
@@ -59,6 +61,7 @@ const HIP_HEADER: HipHeader = HipHeader {
         include_str!("../device/cuda/functions.h"),
         include_str!("../device/cuda/atomics.h"),
     ),
+    textures: include_str!("../device/cuda/textures_nvptx.h"),
 };
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
 const SHIM_WITH_LIBDEVICE: &str = concat!(

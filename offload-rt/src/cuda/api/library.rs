@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::types::{
-    CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
-    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
-    CUlaunchConfig, CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
-    CUuuid,
+    CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute,
+    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option,
+    CUjitInputType, CUlaunchConfig, CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult,
+    CUstream, CUuuid,
 };
 use crate::backend::IpcMemoryHandle;
 use crate::gpu::{
-    PoolAccess, PoolProperties, RawCallback, RawHostFunction, RawPool, function_table, open_first,
+    ArrayDescriptor, PoolAccess, PoolProperties, RawArray, RawCallback, RawHostFunction, RawPool,
+    ResourceDescriptor, TextureDescriptor, function_table, open_first,
 };
 
 /// The name by which the system finds it.
@@ -110,6 +111,14 @@ function_table! {
         // For priorities: the lowest, and the highest, which is a lower number.
         cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int),
         cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int),
+        // For textures and surfaces; a view of the resource is null.
+        cuArray3DCreate_v2(*mut RawArray, *const ArrayDescriptor),
+        cuArrayDestroy(RawArray),
+        cuMemcpy3DAsync_v2(*const CUDA_MEMCPY3D, CUstream),
+        cuSurfObjectCreate(*mut u64, *const ResourceDescriptor),
+        cuSurfObjectDestroy(u64),
+        cuTexObjectCreate(*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const c_void),
+        cuTexObjectDestroy(u64),
         // For memory pools.
         cuMemAllocFromPoolAsync(*mut CUdeviceptr, usize, RawPool, CUstream),
         cuMemPoolCreate(*mut RawPool, *const PoolProperties),

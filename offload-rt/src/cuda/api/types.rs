@@ -4,8 +4,9 @@
 #![allow(non_camel_case_types, reason = "CUDA's own names")]
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::ptr;
 
-use crate::gpu::ResultCode;
+use crate::gpu::{BoxCopy, CopyPlace, RawArray, ResultCode};
 pub(crate) use crate::gpu::{
     RawEvent as CUevent, RawFunction as CUfunction, RawGraph as CUgraph, RawGraphExec as CUgraphExec,
     RawGraphNode as CUgraphNode, RawModule as CUmodule, RawStream as CUstream,
@@ -67,6 +68,79 @@ pub(crate) struct CUDA_MEMCPY2D {
     pub(crate) dst_pitch: usize,
     pub(crate) width: usize,
     pub(crate) height: usize,
+}
+
+/// A copy of a box (<https://docs.nvidia.com/cuda/cuda-driver-api/structCUDA__MEMCPY3D__v2.html>).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUDA_MEMCPY3D {
+    src: MemcpySide,
+    dst: MemcpySide,
+    width_in_bytes: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// The members of `CUDA_MEMCPY3D` that begin with `src` or `dst`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct MemcpySide {
+    x_in_bytes: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    memory_type: c_uint,
+    host: *mut c_void,
+    device: CUdeviceptr,
+    array: RawArray,
+    reserved: *mut c_void,
+    pitch: usize,
+    height: usize,
+}
+
+impl CUDA_MEMCPY3D {
+    pub(crate) fn new(copy: &BoxCopy) -> CUDA_MEMCPY3D {
+        CUDA_MEMCPY3D {
+            src: MemcpySide::new(copy.from),
+            dst: MemcpySide::new(copy.to),
+            width_in_bytes: copy.width_in_bytes,
+            height: copy.height,
+            depth: copy.depth,
+        }
+    }
+}
+
+impl MemcpySide {
+    fn new(place: CopyPlace) -> MemcpySide {
+        let nothing = MemcpySide {
+            x_in_bytes: 0,
+            y: 0,
+            z: 0,
+            level: 0,
+            memory_type: CU_MEMORYTYPE_HOST,
+            host: ptr::null_mut(),
+            device: 0,
+            array: ptr::null_mut(),
+            reserved: ptr::null_mut(),
+            pitch: 0,
+            height: 0,
+        };
+        match place {
+            CopyPlace::Host { start, row, rows } => {
+                MemcpySide { host: start, pitch: row, height: rows, ..nothing }
+            }
+            CopyPlace::Memory { address, row, rows } => MemcpySide {
+                memory_type: CU_MEMORYTYPE_UNIFIED,
+                device: address,
+                pitch: row,
+                height: rows,
+                ..nothing
+            },
+            CopyPlace::Array { array, x_in_bytes, y, z } => {
+                MemcpySide { memory_type: CU_MEMORYTYPE_ARRAY, array, x_in_bytes, y, z, ..nothing }
+            }
+        }
+    }
 }
 
 /// The launch of a node
@@ -168,6 +242,13 @@ numbers! { CUjitInputType:
 numbers! { CUjit_option:
     CU_JIT_ERROR_LOG_BUFFER = 5,
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+}
+
+// `CUmemorytype`.
+numbers! { c_uint:
+    CU_MEMORYTYPE_HOST = 1,
+    CU_MEMORYTYPE_ARRAY = 3,
+    CU_MEMORYTYPE_UNIFIED = 4,
 }
 
 // `CUlaunchAttributeID`.

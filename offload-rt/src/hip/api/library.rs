@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 
 use super::properties::Properties;
 use super::types::{
-    hipDeviceptr_t, hipError_t, hipEvent_t, hipFunction_attribute, hipFunction_t, hipGraph_t, hipGraphExec_t,
-    hipGraphNode_t, hipKernelNodeParams, hipModule_t, hipPointerAttribute_t, hipStream_t,
+    HIP_MEMCPY3D, hipDeviceptr_t, hipError_t, hipEvent_t, hipFunction_attribute, hipFunction_t, hipGraph_t,
+    hipGraphExec_t, hipGraphNode_t, hipKernelNodeParams, hipModule_t, hipPointerAttribute_t, hipStream_t,
 };
 use crate::backend::IpcMemoryHandle;
 use crate::gpu::{
-    PoolAccess, PoolProperties, RawCallback, RawHostFunction, RawPool, function_table, open_first,
+    ArrayDescriptor, PoolAccess, PoolProperties, RawArray, RawCallback, RawHostFunction, RawPool,
+    ResourceDescriptor, TextureDescriptor, function_table, open_first,
 };
 
 /// The names by which the system finds it: of ROCm 7 and 6, then without a version. The structures that are used here came
@@ -75,6 +76,17 @@ function_table! {
         // For priorities: the lowest, and the highest, which is a lower number.
         hipDeviceGetStreamPriorityRange(*mut c_int, *mut c_int),
         hipStreamCreateWithPriority(*mut hipStream_t, c_uint, c_int),
+        // For textures and surfaces, which are pointers in their types; a view of the resource is null. That of a surface is
+        // a `hipResourceDesc`, of which an array is the same.
+        hipArray3DCreate(*mut RawArray, *const ArrayDescriptor),
+        hipArrayDestroy(RawArray),
+        hipCreateSurfaceObject(*mut *mut c_void, *const c_void),
+        hipDestroySurfaceObject(*mut c_void),
+        hipDrvMemcpy3DAsync(*const HIP_MEMCPY3D, hipStream_t),
+        hipTexObjectCreate(
+            *mut *mut c_void, *const ResourceDescriptor, *const TextureDescriptor, *const c_void
+        ),
+        hipTexObjectDestroy(*mut c_void),
         // For memory pools.
         hipMallocFromPoolAsync(*mut *mut c_void, usize, RawPool, hipStream_t),
         hipMemPoolCreate(*mut RawPool, *const PoolProperties),

@@ -42,12 +42,6 @@ fn threads_launch_one_graph() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn images_are_refused() {
-    crate::common::images::images_are_refused(&ready());
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
 fn host_functions_are_called_at_each_launch() {
     graphs::host_functions_are_called_at_each_launch(&ready());
 }

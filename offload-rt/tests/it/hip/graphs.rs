@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::common::graphs::{self, Ready};
+use crate::common::images;
 
 pub(super) fn ready() -> Ready {
     let device = gpu();
@@ -43,8 +44,20 @@ fn threads_launch_one_graph() {
 
 #[test]
 #[ignore = "needs the stand-in of HIP's runtime"]
-fn images_are_refused() {
-    crate::common::images::images_are_refused(&ready());
+fn images_are_copied_and_filled() {
+    images::images_are_copied_and_filled(&ready());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn graphs_copy_images() {
+    images::graphs_copy_images(&ready());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn what_gpus_lack_of_images_is_refused() {
+    images::what_gpus_lack_of_images_is_refused(&ready());
 }
 
 #[test]

@@ -76,10 +76,7 @@ pub(super) fn print(plan: &Plan, samples: &Samples, counts: &Counts) -> ExitCode
     let exact = [Scenario::Unchanged, Scenario::NewProfile]
         .into_iter()
         .all(|scenario| counts.get(scenario, "ours").is_some_and(|found| found.compilers == 0));
-    println!(
-        "no compiler runs for an unchanged build and for a new profile: {}",
-        verdict(exact)
-    );
+    println!("no compiler runs for an unchanged build and for a new profile: {}", verdict(exact));
     if exact && is_fast { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

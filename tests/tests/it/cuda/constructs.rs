@@ -134,7 +134,8 @@ extern \"C\" __global__ void K(float *x) { __shared__ float tile[32]; __pipeline
     ),
     construct(
         "textures and surfaces",
-        &["extern \"C\" __global__ void K(cudaTextureObject_t t, float *x) { *x = tex2D<float>(t, 1, 2); }"],
+        &["extern \"C\" __global__ void K(cudaTextureObject_t t, float *x) { *x = tex2D<float>(t, 1, 2) + tex1DLayered<float>(t, 1, 2) + texCubemap<float4>(t, 1, 2, 3).x + tex2Dgather<uchar4>(t, 1, 2, 1).y + tex3DLod<short2>(t, 1, 2, 3, 4).x; }",
+          "extern \"C\" __global__ void K(cudaSurfaceObject_t s, double2 *x) { *x = surf2DLayeredread<double2>(s, 16, 2, 1, cudaBoundaryModeClamp); surf3Dwrite(make_uchar4(1, 2, 3, 4), s, 4, 2, 1); }"],
     ),
     construct(
         "host functions that call CUB for whole devices",

@@ -1,6 +1,5 @@
-// Textures and surfaces, which only NVIDIA's headers have: host functions that make them are checked, and kernels that read
-// them are left out of images for others.
-// https://docs.nvidia.com/cuda/cuda-c-programming-guide/#texture-functions
+// Texture and surface objects: their types, and what host functions call to make them.
+// https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TEXTURE__OBJECT.html
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
@@ -46,44 +45,80 @@ struct cudaTextureDesc {
   unsigned int maxAnisotropy;
   cudaTextureFilterMode mipmapFilterMode;
   float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  int disableTrilinearOptimization, seamlessCubemap;
 };
 struct cudaResourceViewDesc;
-extern __host__ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource,
-                                                    const cudaTextureDesc *description,
-                                                    const cudaResourceViewDesc *view);
-extern __host__ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
-extern __host__ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource);
-extern __host__ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
-extern __host__ cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width,
-                                            size_t height = 0, unsigned int flags = 0);
-extern __host__ cudaError_t cudaFreeArray(cudaArray_t array);
-extern __host__ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
-                                                size_t width, size_t height, cudaMemcpyKind kind);
-extern __host__ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind);
+#define cudaArrayDefault 0x00
+#define cudaArrayLayered 0x01
+#define cudaArraySurfaceLoadStore 0x02
+#define cudaArrayCubemap 0x04
+#define cudaArrayTextureGather 0x08
+#define __OFFLOAD_HOST extern __attribute__((host))
+extern "C" {
+__OFFLOAD_HOST cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource,
+                                                   const cudaTextureDesc *description,
+                                                   const cudaResourceViewDesc *view);
+__OFFLOAD_HOST cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+__OFFLOAD_HOST cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource);
+__OFFLOAD_HOST cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+__OFFLOAD_HOST cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width,
+                                           size_t height = 0, unsigned int flags = 0);
+__OFFLOAD_HOST cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, cudaExtent extent,
+                                             unsigned int flags = 0);
+__OFFLOAD_HOST cudaError_t cudaFreeArray(cudaArray_t array);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
+                                               size_t width, size_t height, cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
+                                                    size_t width, size_t height, cudaMemcpyKind kind,
+                                                    cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                                 size_t width, size_t height, cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                                      size_t width, size_t height, cudaMemcpyKind kind,
+                                                      cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
+                                             cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
+                                               cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parameters, cudaStream_t stream = 0);
+}
+#undef __OFFLOAD_HOST
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf() {
+  return {16, 0, 0, 0, cudaChannelFormatKindFloat};
+}
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf2() {
+  return {16, 16, 0, 0, cudaChannelFormatKindFloat};
+}
+static inline __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf4() {
+  return {16, 16, 16, 16, cudaChannelFormatKindFloat};
+}
 template <typename T> __host__ cudaChannelFormatDesc cudaCreateChannelDesc();
-
-// Without a definition: what calls a function that calls it has no code.
-extern "C" __device__ void __offload_lacks_textures_and_surfaces();
-#define __OFFLOAD_READ(NAME, OBJECT) \
-  template <typename T, typename... P> static __device__ __forceinline__ T NAME(OBJECT, P...) { \
-    __offload_lacks_textures_and_surfaces(); \
-    return T(); \
+#define __OFFLOAD_CHANNELS(TYPE, NAME, KIND) \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<TYPE>() { \
+    return {8 * (int)sizeof(TYPE), 0, 0, 0, cudaChannelFormatKind##KIND}; \
   } \
-  template <typename T, typename... P> static __device__ __forceinline__ void NAME(T *, OBJECT, P...) { \
-    __offload_lacks_textures_and_surfaces(); \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<NAME##1>() { \
+    return {8 * (int)sizeof(TYPE), 0, 0, 0, cudaChannelFormatKind##KIND}; \
+  } \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<NAME##2>() { \
+    int bits = 8 * sizeof(TYPE); \
+    return {bits, bits, 0, 0, cudaChannelFormatKind##KIND}; \
+  } \
+  template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<NAME##4>() { \
+    int bits = 8 * sizeof(TYPE); \
+    return {bits, bits, bits, bits, cudaChannelFormatKind##KIND}; \
   }
-#define __OFFLOAD_WRITE(NAME) \
-  template <typename T, typename... P> static __device__ __forceinline__ void NAME(T, cudaSurfaceObject_t, P...) { \
-    __offload_lacks_textures_and_surfaces(); \
-  }
-__OFFLOAD_READ(tex1Dfetch, cudaTextureObject_t) __OFFLOAD_READ(tex1D, cudaTextureObject_t)
-__OFFLOAD_READ(tex2D, cudaTextureObject_t) __OFFLOAD_READ(tex3D, cudaTextureObject_t)
-__OFFLOAD_READ(tex1DLod, cudaTextureObject_t) __OFFLOAD_READ(tex2DLod, cudaTextureObject_t)
-__OFFLOAD_READ(tex3DLod, cudaTextureObject_t) __OFFLOAD_READ(tex2Dgather, cudaTextureObject_t)
-__OFFLOAD_READ(tex1DLayered, cudaTextureObject_t) __OFFLOAD_READ(tex2DLayered, cudaTextureObject_t)
-__OFFLOAD_READ(texCubemap, cudaTextureObject_t)
-__OFFLOAD_READ(surf1Dread, cudaSurfaceObject_t) __OFFLOAD_READ(surf2Dread, cudaSurfaceObject_t)
-__OFFLOAD_READ(surf3Dread, cudaSurfaceObject_t)
-__OFFLOAD_WRITE(surf1Dwrite) __OFFLOAD_WRITE(surf2Dwrite) __OFFLOAD_WRITE(surf3Dwrite)
-#undef __OFFLOAD_READ
-#undef __OFFLOAD_WRITE
+__OFFLOAD_CHANNELS(signed char, char, Signed)
+__OFFLOAD_CHANNELS(unsigned char, uchar, Unsigned)
+__OFFLOAD_CHANNELS(short, short, Signed)
+__OFFLOAD_CHANNELS(unsigned short, ushort, Unsigned)
+__OFFLOAD_CHANNELS(int, int, Signed)
+__OFFLOAD_CHANNELS(unsigned int, uint, Unsigned)
+__OFFLOAD_CHANNELS(float, float, Float)
+#undef __OFFLOAD_CHANNELS
+template <> inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<char>() {
+  return {8, 0, 0, 0, cudaChannelFormatKindSigned};
+}

@@ -1,5 +1,6 @@
 //! The functions of OpenCL C on images and samplers. There is one for each type of image, access and coordinates: those
-//! that a module calls are written for it, as calls of the functions of `host_images.c`.
+//! that a module calls are written for it, as calls of the functions of `host_images.c`. What the headers of CUDA C++ call
+//! for textures and surfaces is in `host_textures.c`.
 //!
 //! PoCL's library has such functions too, for images of PoCL's runtime.
 
@@ -10,6 +11,12 @@ use offload_workgroup::ir::declared_functions;
 
 /// What the functions call.
 const CORE: &str = include_str!("../../device/host_images.c");
+
+/// What the headers of CUDA C++ call, over `CORE`.
+const TEXTURES: &str = include_str!("../../device/host_textures.c");
+
+/// How their names begin.
+const OF_TEXTURES: [&str; 2] = ["__offload_texture_", "__offload_surface_"];
 
 /// What clang makes samplers of, which sources write as constants.
 const SAMPLER: &str = "__translate_sampler_initializer";
@@ -39,7 +46,11 @@ pub(super) fn has_type(name: &str) -> bool {
 
 /// Whether a module with this symbol needs a function on images.
 pub(crate) fn is_of_images(symbol: &str) -> bool {
-    Function::for_symbol(symbol).is_some()
+    Function::for_symbol(symbol).is_some() || is_of_textures(symbol)
+}
+
+fn is_of_textures(symbol: &str) -> bool {
+    OF_TEXTURES.iter().any(|prefix| symbol.starts_with(prefix))
 }
 
 /// C of the functions that `modules` call, if they call some.
@@ -47,6 +58,9 @@ pub(super) fn source(modules: &[String]) -> Option<String> {
     let mut symbols = BTreeSet::new();
     symbols.extend(modules.iter().flat_map(|module| declared_functions(module)));
     let mut definitions = String::new();
+    if symbols.iter().any(|symbol| is_of_textures(symbol)) {
+        definitions.push_str(TEXTURES);
+    }
     for (index, symbol) in symbols.into_iter().enumerate() {
         let Some(Function { result, parameters, body }) = Function::for_symbol(symbol) else { continue };
         // Writing to a String does not fail.
@@ -218,5 +232,12 @@ mod tests {
         }
         assert!(has_type("image1d_buffer_t") && !has_type("image2d_depth_t") && !has_type("image2d"));
         assert_eq!(source(&["declare float @_Z7_cl_sinf(float)\n".to_string()]), None);
+    }
+
+    #[test]
+    fn textures_of_cuda_have_functions() {
+        let module = "declare <4 x float> @__offload_texture_fetch_f(i64, i32)\n".to_string();
+        assert!(source(&[module]).unwrap().contains("__offload_texture_fetch_##suffix"));
+        assert!(is_of_images("__offload_surface_write") && !is_of_images("__offload_textile"));
     }
 }

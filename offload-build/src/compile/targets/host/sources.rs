@@ -38,6 +38,8 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../../device/cuda/atomics.h"),
     include_str!("../../device/cuda/host_api.h"),
     include_str!("../../device/cuda/textures.h"),
+    include_str!("../../device/cuda/textures_host.h"),
+    include_str!("../../device/cuda/texture_functions.h"),
     include_str!("../../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
@@ -54,6 +56,7 @@ const HIP_HEADER: HipHeader = HipHeader {
         include_str!("../../device/cuda/functions.h"),
         include_str!("../../device/cuda/atomics.h"),
     ),
+    textures: include_str!("../../device/cuda/textures_host.h"),
 };
 /// The functions of mathematics that they call.
 const CUDA_MATH: &str =

@@ -1,10 +1,10 @@
 //! Colors as elements of an image
 //! (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#conversion-rules-for-normalized-integer-channel-data-types>).
 
-use crate::images::{ChannelOrder, ChannelType, FillColor, ImageFormat};
+use super::format::{ChannelOrder, ChannelType, FillColor, ImageFormat};
 
 /// The bytes of an element of `color`, which is of the class of the format's channels.
-pub(super) fn encoded(format: ImageFormat, color: FillColor) -> Vec<u8> {
+pub(crate) fn encoded(format: ImageFormat, color: FillColor) -> Vec<u8> {
     match color {
         FillColor::Float(color) => match packed(format.channel_type, color) {
             Some(bytes) => bytes,

@@ -1,0 +1,103 @@
+//! Texture and surface objects of CUDA C++ in the program's memory, as kernels of `host` know them.
+//!
+//! A kernel has the address of a [`TextureDescriptor`]; `host_textures.c` of `offload-build` reads and writes elements.
+
+use std::ptr;
+use std::sync::Arc;
+
+use super::image_object::{ImageDescriptor, ImageObject};
+use super::memory::CONTEXT;
+use crate::backend::{BackendTexture, ContextId};
+use crate::images::{AddressingMode, Coordinates, FilterMode, ImageFormat, TextureSettings};
+
+/// `struct offload_texture`.
+#[derive(Debug)]
+#[repr(C)]
+struct TextureDescriptor {
+    image: ImageDescriptor,
+    /// `cudaTextureAddressMode` of each dimension.
+    addressing: [u32; 3],
+    is_linear: u32,
+    is_normalized: u32,
+    border: [f32; 4],
+}
+
+/// A texture, or a surface, whose settings nothing reads.
+#[derive(Debug)]
+pub(crate) struct TextureObject {
+    descriptor: TextureDescriptor,
+    /// Keeps the elements, unless their owner does.
+    _image: Option<Arc<ImageObject>>,
+}
+
+/// Elements of an owner who outlives their textures. Pitches are in bytes.
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextureMemory {
+    pub(crate) start: *mut u8,
+    pub(crate) extent: [usize; 3],
+    pub(crate) format: ImageFormat,
+    pub(crate) row_pitch: usize,
+    pub(crate) slice_pitch: usize,
+}
+
+// SAFETY: as for `ImageObject`.
+unsafe impl Send for TextureObject {}
+// SAFETY: as above.
+unsafe impl Sync for TextureObject {}
+
+impl TextureObject {
+    pub(super) fn new(image: Arc<ImageObject>, settings: &TextureSettings) -> TextureObject {
+        let descriptor = TextureDescriptor::new(image.descriptor(), image.format(), settings);
+        TextureObject { descriptor, _image: Some(image) }
+    }
+
+    pub(super) fn for_image_surface(image: Arc<ImageObject>) -> TextureObject {
+        TextureObject::new(image, &UNREAD)
+    }
+
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn for_elements(memory: &TextureMemory, settings: &TextureSettings) -> TextureObject {
+        let TextureMemory { start, extent, format, row_pitch, slice_pitch } = *memory;
+        let mut image = ImageDescriptor::new(start, extent, format);
+        image.set_pitches(row_pitch as u64, slice_pitch as u64);
+        TextureObject { descriptor: TextureDescriptor::new(image, format, settings), _image: None }
+    }
+
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn for_surface(memory: &TextureMemory) -> TextureObject {
+        TextureObject::for_elements(memory, &UNREAD)
+    }
+}
+
+/// The settings of a surface.
+const UNREAD: TextureSettings =
+    TextureSettings::new(AddressingMode::None, FilterMode::Nearest, Coordinates::Elements);
+
+impl TextureDescriptor {
+    fn new(image: ImageDescriptor, format: ImageFormat, settings: &TextureSettings) -> TextureDescriptor {
+        let addressing = settings.addressing.map(|mode| match mode {
+            AddressingMode::Repeat => 0,
+            AddressingMode::ClampToEdge | AddressingMode::None => 1,
+            AddressingMode::MirroredRepeat => 2,
+            AddressingMode::Clamp => 3,
+        });
+        TextureDescriptor {
+            image,
+            addressing,
+            is_linear: (settings.filter == FilterMode::Linear).into(),
+            is_normalized: (settings.coordinates == Coordinates::Normalized).into(),
+            border: settings.border_of(format),
+        }
+    }
+}
+
+impl BackendTexture for TextureObject {
+    fn context(&self) -> ContextId {
+        CONTEXT
+    }
+
+    fn number(&self) -> u64 {
+        ptr::from_ref(&self.descriptor).expose_provenance() as u64
+    }
+}
