@@ -47,7 +47,7 @@ const BESIDE_TOOLKIT: Folder = Folder {
     headers: &[(BUILT_IN, include_str!("../device/cuda/toolkit.h"))],
 };
 /// In place of the headers of a toolkit.
-const CUDA: Folder = Folder { name: "include/cuda-12", headers: cuda::HEADERS };
+const CUDA: Folder = Folder { name: "include/cuda-13", headers: cuda::HEADERS };
 /// In place of those of ROCm.
 const HIP: Folder = Folder { name: "include/hip-1", headers: hip::HEADERS };
 
@@ -147,7 +147,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-1", "13906241a4b72a89"),
-        ("include/cuda-12", "1958b825beecdb48"),
+        ("include/cuda-13", "0711f0e16c8af25f"),
         ("include/hip-1", "225ee1a040c72706"),
     ];
 
