@@ -278,13 +278,24 @@ fn blocks_and_warps_run_on_the_cpu() {
 /// What stands for clang's headers of intrinsics where it has none is plain C++, which the CPU runs too.
 #[test]
 fn intrinsics_end_as_cuda_and_ptx_have_it() {
+    check_on_the_cpu("intrinsics.cpp", &["-ffp-contract=off"]);
+}
+
+/// What stands for instructions with a direction, beside those of the CPU.
+#[test]
+fn arithmetic_with_a_direction_ends_as_that_of_the_cpu() {
+    check_on_the_cpu("rounding.cpp", &["-frounding-math"]);
+}
+
+/// Compiles a file of C++ that includes headers for kernels, and runs it.
+fn check_on_the_cpu(name: &str, flags: &[&str]) {
     let Some(clang) = offload_tests::require("clang-22") else { return };
     let directory = tempfile::tempdir().unwrap();
-    let program = directory.path().join("intrinsics");
+    let program = directory.path().join("program");
     let mut compile = Command::new(clang);
-    compile.args(["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-o"]).arg(&program).arg("-I");
+    compile.args(["-std=c++17", "-O1", "-w", "-o"]).arg(&program).args(flags).arg("-I");
     compile.arg(support::root().join("offload-build/src/compile/device/cuda"));
-    compile.arg(support::root().join("tests/tests/it/cuda/intrinsics.cpp"));
+    compile.arg(support::root().join("tests/tests/it/cuda").join(name)).arg("-lstdc++").arg("-lm");
     assert!(compile.status().unwrap().success());
     let output = Command::new(program).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -52,6 +52,7 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/target_amdgcn.h"),
     include_str!("../device/cuda/hip_math.h"),
     include_str!("../device/cuda/intrinsics.h"),
+    include_str!("../device/cuda/rounding.h"),
     include_str!("../device/cuda/words.h"),
     include_str!("../device/cuda/warps.h"),
     include_str!("../device/cuda/functions.h"),
@@ -71,6 +72,7 @@ const HIP_HEADER: HipHeader = HipHeader {
         include_str!("../device/cuda/target_amdgcn.h"),
         include_str!("../device/cuda/hip_math.h"),
         include_str!("../device/cuda/intrinsics.h"),
+        include_str!("../device/cuda/rounding.h"),
         include_str!("../device/cuda/words.h"),
         // HIP's is that of the device.
         "#define warpSize __offload_warp_size\n",
@@ -189,6 +191,9 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
 fn cuda(session: &Session<'_>, hip: &[String]) -> Result<Vendor> {
     let mut flags = hip.to_vec();
     flags.extend(own_headers::cuda_flags(session)?);
+    // `std::complex` and placement `new` for kernels, which clang's driver leaves out together with ROCm's headers.
+    let wrappers = session.tools().llvm()?.resource_dir.join("include/cuda_wrappers");
+    flags.extend(["-isystem".to_string(), wrappers.display().to_string()]);
     Ok(Vendor { dialect: Language::Hip, flags, header: CUDA_HEADER.into() })
 }
 

@@ -60,9 +60,27 @@ __OFFLOAD_FN unsigned int atomicInc(unsigned int *p, unsigned int limit) {
 __OFFLOAD_FN unsigned int atomicDec(unsigned int *p, unsigned int limit) {
   return __offload_atomic_decrement(p, limit);
 }
-__OFFLOAD_FN float atomicExch(float *p, float v) {
-  return __int_as_float(atomicExch((int *)p, __float_as_int(v)));
+__OFFLOAD_FN unsigned int atomicInc_block(unsigned int *p, unsigned int limit) { return atomicInc(p, limit); }
+__OFFLOAD_FN unsigned int atomicDec_block(unsigned int *p, unsigned int limit) { return atomicDec(p, limit); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
+__OFFLOAD_FN unsigned int atomicInc_system(unsigned int *p, unsigned int limit) {
+  return __offload_atomic_increment_system(p, limit);
 }
+__OFFLOAD_FN unsigned int atomicDec_system(unsigned int *p, unsigned int limit) {
+  return __offload_atomic_decrement_system(p, limit);
+}
+#endif
+#define __OFFLOAD_EXCHANGE(NAME) \
+  __OFFLOAD_FN float NAME(float *p, float v) { return __int_as_float(NAME((int *)p, __float_as_int(v))); }
+__OFFLOAD_EXCHANGE(atomicExch) __OFFLOAD_EXCHANGE(atomicExch_block) __OFFLOAD_EXCHANGE(atomicExch_system)
+#undef __OFFLOAD_EXCHANGE
+// Of vectors from sm_90 on: each number is atomic, and not the vector. clang's headers have them for NVIDIA.
+#if (defined(__AMDGCN__) || defined(__OFFLOAD_TARGET_HOST)) && __CUDA_ARCH__ >= 900
+__OFFLOAD_FN float2 atomicAdd(float2 *p, float2 v) { return {atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y)}; }
+__OFFLOAD_FN float4 atomicAdd(float4 *p, float4 v) {
+  return {atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y), atomicAdd(&p->z, v.z), atomicAdd(&p->w, v.w)};
+}
+#endif
 // Built-in functions with orders and scopes. Around an operation of another order than relaxed stand fences of the scope.
 // https://docs.nvidia.com/cuda/cuda-c-programming-guide/#atomic-functions
 #define __NV_ATOMIC_RELAXED __ATOMIC_RELAXED

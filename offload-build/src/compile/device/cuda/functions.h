@@ -31,6 +31,11 @@ __OFFLOAD_FN float pow(float x, float y) { return powf(x, y); }
 __OFFLOAD_FN float fmod(float x, float y) { return fmodf(x, y); }
 __OFFLOAD_FN float atan2(float y, float x) { return atan2f(y, x); }
 __OFFLOAD_FN float fma(float a, float b, float c) { return fmaf(a, b, c); }
+__OFFLOAD_FN void sincos(float v, float *sine, float *cosine) { sincosf(v, sine, cosine); }
+namespace std {
+__OFFLOAD_FN float modf(float v, float *whole) { return ::modff(v, whole); }
+}
+#define __assume(CONDITION) __builtin_assume(CONDITION)
 
 // Of four products, and of two; the target has those of words.
 #define __OFFLOAD_DOT(NAME, TYPE, VECTOR_A, VECTOR_B) \
@@ -73,6 +78,69 @@ __device__ void *malloc(size_t size);
 __device__ void free(void *memory);
 __device__ void *memcpy(void *to, const void *from, size_t size);
 __device__ void *memset(void *memory, int value, size_t size);
+__device__ __forceinline__ void *memmove(void *to, const void *from, size_t size) {
+  return __builtin_memmove(to, from, size);
+}
+__device__ __forceinline__ int memcmp(const void *a, const void *b, size_t size) {
+  const unsigned char *first = (const unsigned char *)a, *second = (const unsigned char *)b;
+  for (size_t i = 0; i < size; i++)
+    if (first[i] != second[i])
+      return first[i] < second[i] ? -1 : 1;
+  return 0;
+}
 }
 extern "C" __device__ int printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #include <assert.h>
+
+// https://docs.nvidia.com/cuda/cuda-math-api/cuda_math_api/group__CUDA__MATH__INTRINSIC__SIMD.html: sums, and the least and the
+// greatest of two and three, of words and of the halves of a word; those with `relu` are at least 0.
+#define __OFFLOAD_OF_WORDS(END, TYPE) \
+  __OFFLOAD_FN TYPE __viaddmax_##END(TYPE a, TYPE b, TYPE c) { return max((TYPE)((unsigned int)a + (unsigned int)b), c); } \
+  __OFFLOAD_FN TYPE __viaddmin_##END(TYPE a, TYPE b, TYPE c) { return min((TYPE)((unsigned int)a + (unsigned int)b), c); } \
+  __OFFLOAD_FN TYPE __vimax3_##END(TYPE a, TYPE b, TYPE c) { return max(max(a, b), c); } \
+  __OFFLOAD_FN TYPE __vimin3_##END(TYPE a, TYPE b, TYPE c) { return min(min(a, b), c); } \
+  __OFFLOAD_FN TYPE __vibmax_##END(TYPE a, TYPE b, bool *is_first) { return (*is_first = a >= b) ? a : b; } \
+  __OFFLOAD_FN TYPE __vibmin_##END(TYPE a, TYPE b, bool *is_first) { return (*is_first = a <= b) ? a : b; }
+__OFFLOAD_OF_WORDS(s32, int)
+__OFFLOAD_OF_WORDS(u32, unsigned int)
+#undef __OFFLOAD_OF_WORDS
+#define __OFFLOAD_OF_HALVES(END, LETTER) \
+  __OFFLOAD_FN unsigned int __viaddmax_##END(unsigned int a, unsigned int b, unsigned int c) { \
+    return __vmax##LETTER##2(__vadd2(a, b), c); \
+  } \
+  __OFFLOAD_FN unsigned int __viaddmin_##END(unsigned int a, unsigned int b, unsigned int c) { \
+    return __vmin##LETTER##2(__vadd2(a, b), c); \
+  } \
+  __OFFLOAD_FN unsigned int __vimax3_##END(unsigned int a, unsigned int b, unsigned int c) { \
+    return __vmax##LETTER##2(__vmax##LETTER##2(a, b), c); \
+  } \
+  __OFFLOAD_FN unsigned int __vimin3_##END(unsigned int a, unsigned int b, unsigned int c) { \
+    return __vmin##LETTER##2(__vmin##LETTER##2(a, b), c); \
+  } \
+  __OFFLOAD_FN unsigned int __vibmax_##END(unsigned int a, unsigned int b, bool *is_high_first, bool *is_low_first) { \
+    unsigned int is_first = __vcmpge##LETTER##2(a, b); \
+    *is_high_first = is_first >> 31; \
+    *is_low_first = is_first & 1; \
+    return __vmax##LETTER##2(a, b); \
+  } \
+  __OFFLOAD_FN unsigned int __vibmin_##END(unsigned int a, unsigned int b, bool *is_high_first, bool *is_low_first) { \
+    unsigned int is_first = __vcmple##LETTER##2(a, b); \
+    *is_high_first = is_first >> 31; \
+    *is_low_first = is_first & 1; \
+    return __vmin##LETTER##2(a, b); \
+  }
+__OFFLOAD_OF_HALVES(s16x2, s)
+__OFFLOAD_OF_HALVES(u16x2, u)
+#undef __OFFLOAD_OF_HALVES
+#define __OFFLOAD_RELU(END, TYPE, AT_LEAST_0) \
+  __OFFLOAD_FN TYPE __viaddmax_##END##_relu(TYPE a, TYPE b, TYPE c) { return AT_LEAST_0(__viaddmax_##END(a, b, c), 0); } \
+  __OFFLOAD_FN TYPE __viaddmin_##END##_relu(TYPE a, TYPE b, TYPE c) { return AT_LEAST_0(__viaddmin_##END(a, b, c), 0); } \
+  __OFFLOAD_FN TYPE __vimax3_##END##_relu(TYPE a, TYPE b, TYPE c) { return AT_LEAST_0(__vimax3_##END(a, b, c), 0); } \
+  __OFFLOAD_FN TYPE __vimin3_##END##_relu(TYPE a, TYPE b, TYPE c) { return AT_LEAST_0(__vimin3_##END(a, b, c), 0); }
+__OFFLOAD_RELU(s32, int, max)
+__OFFLOAD_RELU(s16x2, unsigned int, __vmaxs2)
+#undef __OFFLOAD_RELU
+__OFFLOAD_FN int __vimax_s32_relu(int a, int b) { return max(max(a, b), 0); }
+__OFFLOAD_FN int __vimin_s32_relu(int a, int b) { return max(min(a, b), 0); }
+__OFFLOAD_FN unsigned int __vimax_s16x2_relu(unsigned int a, unsigned int b) { return __vmaxs2(__vmaxs2(a, b), 0); }
+__OFFLOAD_FN unsigned int __vimin_s16x2_relu(unsigned int a, unsigned int b) { return __vmaxs2(__vmins2(a, b), 0); }

@@ -28,32 +28,68 @@ enum cudaError {
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInitializationError = 3,
+  cudaErrorCudartUnloading = 4,
+  cudaErrorProfilerDisabled = 5,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidPitchValue = 12,
   cudaErrorInvalidSymbol = 13,
+  cudaErrorInvalidHostPointer = 16,
   cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidTexture = 18,
+  cudaErrorInvalidTextureBinding = 19,
+  cudaErrorInvalidChannelDescriptor = 20,
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInsufficientDriver = 35,
+  cudaErrorDevicesUnavailable = 46,
+  cudaErrorMissingConfiguration = 52,
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorStartupFailure = 127,
   cudaErrorInvalidKernelImage = 200,
+  cudaErrorDeviceUninitialized = 201,
   cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorECCUncorrectable = 214,
+  cudaErrorPeerAccessUnsupported = 217,
+  cudaErrorInvalidPtx = 218,
+  cudaErrorUnsupportedPtxVersion = 222,
+  cudaErrorFileNotFound = 301,
+  cudaErrorOperatingSystem = 304,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
   cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureMerge = 902,
+  cudaErrorStreamCaptureUnmatched = 903,
+  cudaErrorStreamCaptureUnjoined = 904,
+  cudaErrorStreamCaptureIsolation = 905,
+  cudaErrorStreamCaptureImplicit = 906,
+  cudaErrorCapturedEvent = 907,
+  cudaErrorStreamCaptureWrongThread = 908,
+  cudaErrorTimeout = 909,
   cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchTimeout = 702,
+  cudaErrorSetOnActiveProcess = 708,
+  cudaErrorContextIsDestroyed = 709,
   cudaErrorAssert = 710,
+  cudaErrorTooManyPeers = 711,
   cudaErrorHostMemoryAlreadyRegistered = 712,
   cudaErrorHostMemoryNotRegistered = 713,
+  cudaErrorHardwareStackError = 714,
+  cudaErrorIllegalInstruction = 715,
   cudaErrorMisalignedAddress = 716,
+  cudaErrorInvalidAddressSpace = 717,
+  cudaErrorInvalidPc = 718,
   cudaErrorLaunchOutOfResources = 701,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorPeerAccessNotEnabled = 705,
   cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorNotPermitted = 800,
   cudaErrorNotSupported = 801,
+  cudaErrorSystemNotReady = 802,
   cudaErrorUnknown = 999
 };
 enum cudaMemcpyKind {
@@ -85,28 +121,57 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrTotalConstantMemory = 9,
   cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxPitch = 11,
   cudaDevAttrMaxRegistersPerBlock = 12,
   cudaDevAttrClockRate = 13,
+  cudaDevAttrTextureAlignment = 14,
+  cudaDevAttrGpuOverlap = 15,
   cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrKernelExecTimeout = 17,
   cudaDevAttrIntegrated = 18,
   cudaDevAttrCanMapHostMemory = 19,
   cudaDevAttrComputeMode = 20,
+  cudaDevAttrSurfaceAlignment = 30,
   cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrEccEnabled = 32,
+  cudaDevAttrPciBusId = 33,
+  cudaDevAttrPciDeviceId = 34,
+  cudaDevAttrTccDriver = 35,
   cudaDevAttrMemoryClockRate = 36,
   cudaDevAttrGlobalMemoryBusWidth = 37,
   cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrAsyncEngineCount = 40,
   cudaDevAttrUnifiedAddressing = 41,
+  cudaDevAttrPciDomainId = 50,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrStreamPrioritiesSupported = 78,
+  cudaDevAttrGlobalL1CacheSupported = 79,
+  cudaDevAttrLocalL1CacheSupported = 80,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrMaxRegistersPerMultiprocessor = 82,
   cudaDevAttrManagedMemory = 83,
+  cudaDevAttrIsMultiGpuBoard = 84,
+  cudaDevAttrMultiGpuBoardGroupID = 85,
+  cudaDevAttrHostNativeAtomicSupported = 86,
+  cudaDevAttrSingleToDoublePrecisionPerfRatio = 87,
   cudaDevAttrPageableMemoryAccess = 88,
   cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrComputePreemptionSupported = 90,
+  cudaDevAttrCanUseHostPointerForRegisteredMem = 91,
   cudaDevAttrCooperativeLaunch = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+  cudaDevAttrCooperativeMultiDeviceLaunch = 96,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrHostRegisterSupported = 99,
+  cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100,
+  cudaDevAttrDirectManagedMemAccessFromHost = 101,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrMaxPersistingL2CacheSize = 108,
+  cudaDevAttrMaxAccessPolicyWindowSize = 109,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111,
+  cudaDevAttrMemoryPoolsSupported = 115,
+  cudaDevAttrClusterLaunch = 120
 };
 typedef enum cudaError cudaError_t;
 typedef struct CUstream_st *cudaStream_t;
@@ -262,6 +327,7 @@ struct cudaFuncAttributes {
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
       preferredShmemCarveout;
 };
+struct cudaUUID_t { char bytes[16]; };
 struct cudaDeviceProp {
   char name[256];
   size_t totalGlobalMem, sharedMemPerBlock, totalConstMem, sharedMemPerMultiprocessor, sharedMemPerBlockOptin, memPitch,
@@ -273,7 +339,102 @@ struct cudaDeviceProp {
       localL1CacheSupported, singleToDoublePrecisionPerfRatio, maxTexture1D, maxTexture2D[2], maxTexture3D[3];
   int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], major, minor, multiProcessorCount,
       maxThreadsPerMultiProcessor, concurrentKernels, cooperativeLaunch, maxBlocksPerMultiProcessor;
+  int hostNativeAtomicSupported, computePreemptionSupported, canUseHostPointerForRegisteredMem,
+      cooperativeMultiDeviceLaunch, pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost,
+      accessPolicyMaxWindowSize, multiGpuBoardGroupID, hostRegisterSupported, memoryPoolsSupported, maxTexture1DLinear,
+      maxTexture2DLinear[3], maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemap;
+  size_t reservedSharedMemPerBlock, texturePitchAlignment;
+  cudaUUID_t uuid;
 };
+
+// Launches with attributes: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__EXECUTION.html. One that lets the
+// kernel start early, or sooner than others, may be ignored; clusters cannot.
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeSynchronizationPolicy = 3,
+  cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+  cudaLaunchAttributeProgrammaticEvent = 7,
+  cudaLaunchAttributePriority = 8
+};
+enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting };
+struct cudaAccessPolicyWindow {
+  void *base_ptr;
+  size_t num_bytes;
+  float hitRatio;
+  cudaAccessProperty hitProp, missProp;
+};
+union cudaLaunchAttributeValue {
+  char pad[64];
+  cudaAccessPolicyWindow accessPolicyWindow;
+  int cooperative, priority, programmaticStreamSerializationAllowed;
+  struct { unsigned int x, y, z; } clusterDim;
+};
+typedef cudaLaunchAttributeID cudaStreamAttrID;
+typedef cudaLaunchAttributeValue cudaStreamAttrValue;
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
+enum cudaDeviceP2PAttr {
+  cudaDevP2PAttrPerformanceRank = 1,
+  cudaDevP2PAttrAccessSupported = 2,
+  cudaDevP2PAttrNativeAtomicSupported = 3,
+  cudaDevP2PAttrCudaArrayAccessSupported = 4
+};
+enum cudaMemRangeAttribute {
+  cudaMemRangeAttributeReadMostly = 1,
+  cudaMemRangeAttributePreferredLocation = 2,
+  cudaMemRangeAttributeAccessedBy = 3,
+  cudaMemRangeAttributeLastPrefetchLocation = 4
+};
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic = 2,
+  cudaMemPoolReuseAllowInternalDependencies = 3,
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+  cudaMemPoolAttrUsedMemHigh = 8
+};
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone, cudaMemHandleTypePosixFileDescriptor };
+enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
+enum cudaMemAccessFlags {
+  cudaMemAccessFlagsProtNone = 0,
+  cudaMemAccessFlagsProtRead = 1,
+  cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
+struct cudaMemAccessDesc {
+  cudaMemLocation location;
+  cudaMemAccessFlags flags;
+};
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  cudaMemAllocationHandleType handleTypes;
+  cudaMemLocation location;
+  void *win32SecurityAttributes;
+  size_t maxSize;
+  unsigned char reserved[56];
+};
+enum cudaGraphNodeType {
+  cudaGraphNodeTypeKernel,
+  cudaGraphNodeTypeMemcpy,
+  cudaGraphNodeTypeMemset,
+  cudaGraphNodeTypeHost,
+  cudaGraphNodeTypeGraph,
+  cudaGraphNodeTypeEmpty
+};
+#define cudaGraphInstantiateFlagAutoFreeOnLaunch 1
+#define cudaGraphDebugDotFlagsVerbose 1
+#define cudaEventRecordDefault 0
+#define cudaEventWaitDefault 0
 
 #define __OFFLOAD_HOST extern __attribute__((host))
 extern "C" {
@@ -393,6 +554,62 @@ __OFFLOAD_HOST cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph
                                                 size_t count, const cudaHostNodeParams *parameters);
 __OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block,
                                                                          size_t shared);
+__OFFLOAD_HOST cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id);
+__OFFLOAD_HOST cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int from, int to);
+__OFFLOAD_HOST cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *properties);
+__OFFLOAD_HOST cudaError_t cudaSetValidDevices(int *devices, int count);
+__OFFLOAD_HOST cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
+__OFFLOAD_HOST cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags);
+__OFFLOAD_HOST cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status,
+                                                    unsigned long long *id = 0);
+__OFFLOAD_HOST cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode);
+__OFFLOAD_HOST cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned int flags = 0);
+__OFFLOAD_HOST cudaError_t cudaHostGetFlags(unsigned int *flags, void *memory);
+__OFFLOAD_HOST cudaError_t cudaMemset2DAsync(void *memory, size_t pitch, int value, size_t width, size_t height,
+                                             cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
+                                             cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parameters, cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *parameters);
+__OFFLOAD_HOST cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_size, cudaMemRangeAttribute attribute,
+                                                    const void *memory, size_t size);
+__OFFLOAD_HOST cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+__OFFLOAD_HOST cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
+__OFFLOAD_HOST cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+__OFFLOAD_HOST cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *properties);
+__OFFLOAD_HOST cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+__OFFLOAD_HOST cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
+__OFFLOAD_HOST cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
+__OFFLOAD_HOST cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size);
+__OFFLOAD_HOST cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *accesses, size_t count);
+__OFFLOAD_HOST cudaError_t cudaMallocFromPoolAsync(void **memory, size_t size, cudaMemPool_t pool, cudaStream_t stream);
+__OFFLOAD_HOST cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *kernel, int blocks,
+                                                                     int block);
+__OFFLOAD_HOST cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                    const cudaGraphNode_t *to, size_t count);
+__OFFLOAD_HOST cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                 size_t count);
+__OFFLOAD_HOST cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                      const cudaGraphNode_t *after, size_t count, cudaGraph_t child);
+__OFFLOAD_HOST cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                    const cudaGraphNode_t *after, size_t count, void *to,
+                                                    const void *from, size_t size, cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+__OFFLOAD_HOST cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type);
+__OFFLOAD_HOST cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *parameters);
+__OFFLOAD_HOST cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *parameters);
+__OFFLOAD_HOST cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node,
+                                                            const cudaKernelNodeParams *parameters);
+__OFFLOAD_HOST cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t graph, cudaGraphNode_t node, void *to,
+                                                              const void *from, size_t size, cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                         unsigned long long flags = 0);
+__OFFLOAD_HOST cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t stream);
+__OFFLOAD_HOST cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                                  const cudaStreamAttrValue *value);
+__OFFLOAD_HOST cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                                  cudaStreamAttrValue *value);
 __OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
                                                                                   int block, size_t shared,
                                                                                   unsigned int flags);
@@ -403,6 +620,20 @@ __OFFLOAD_HOST_INLINE cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSucce
 __OFFLOAD_HOST_INLINE cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaFuncSetSharedMemConfig(const void *, cudaSharedMemConfig) { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaInitDevice(int device, unsigned int, unsigned int) { return cudaSetDevice(device); }
+__OFFLOAD_HOST_INLINE cudaGetDeviceFlags(unsigned int *flags) {
+  *flags = cudaDeviceScheduleAuto;
+  return cudaSuccess;
+}
+__OFFLOAD_HOST_INLINE cudaDeviceGetCacheConfig(cudaFuncCache *cache) {
+  *cache = cudaFuncCachePreferNone;
+  return cudaSuccess;
+}
+__OFFLOAD_HOST_INLINE cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config) {
+  *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+__OFFLOAD_HOST_INLINE cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 __OFFLOAD_HOST_INLINE cudaThreadExit() { return cudaDeviceReset(); }
 __OFFLOAD_HOST_INLINE cudaProfilerStart() { return cudaSuccess; }
@@ -463,24 +694,6 @@ __OFFLOAD_HOST_INLINE cudaGetDeviceProperties(cudaDeviceProp *properties, int de
   *properties = p;
   return cudaSuccess;
 }
-// Launches with attributes: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__EXECUTION.html. One that lets the
-// kernel start early, or sooner than others, may be ignored; clusters cannot.
-enum cudaLaunchAttributeID {
-  cudaLaunchAttributeIgnore = 0,
-  cudaLaunchAttributeAccessPolicyWindow = 1,
-  cudaLaunchAttributeCooperative = 2,
-  cudaLaunchAttributeSynchronizationPolicy = 3,
-  cudaLaunchAttributeClusterDimension = 4,
-  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
-  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
-  cudaLaunchAttributeProgrammaticEvent = 7,
-  cudaLaunchAttributePriority = 8
-};
-union cudaLaunchAttributeValue {
-  char pad[64];
-  int cooperative, priority, programmaticStreamSerializationAllowed;
-  struct { unsigned int x, y, z; } clusterDim;
-};
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   char pad[8 - sizeof(cudaLaunchAttributeID)];
@@ -609,6 +822,21 @@ __OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block
     }
   }
   return cudaSuccess;
+}
+// The same with a size of shared memory for each size of a block.
+template <typename T, typename F>
+static inline __attribute__((host)) cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block,
+                                                                                               T kernel, F shared,
+                                                                                               int limit = 0) {
+  cudaError_t error = cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, 0, limit);
+  return error ? error : cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared(*block), limit);
+}
+__OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T kernel, size_t shared,
+                                                                    int limit, unsigned int) {
+  return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared, limit);
+}
+__OFFLOAD_HOST_TEMPLATE cudaMallocFromPoolAsync(T **memory, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync((void **)memory, size, pool, stream);
 }
 #undef __OFFLOAD_HOST_TEMPLATE
 // Of a graph in the forms of CUDA 11 and 12.

@@ -74,6 +74,12 @@ __OFFLOAD_FN unsigned int __offload_atomic_increment(unsigned int *p, unsigned i
 __OFFLOAD_FN unsigned int __offload_atomic_decrement(unsigned int *p, unsigned int limit) {
   return __builtin_amdgcn_atomic_dec32(p, limit, __ATOMIC_RELAXED, "agent");
 }
+__OFFLOAD_FN unsigned int __offload_atomic_increment_system(unsigned int *p, unsigned int limit) {
+  return __builtin_amdgcn_atomic_inc32(p, limit, __ATOMIC_RELAXED, "");
+}
+__OFFLOAD_FN unsigned int __offload_atomic_decrement_system(unsigned int *p, unsigned int limit) {
+  return __builtin_amdgcn_atomic_dec32(p, limit, __ATOMIC_RELAXED, "");
+}
 
 __OFFLOAD_FN unsigned int __isShared(const void *p) {
   return __builtin_amdgcn_is_shared((const __attribute__((address_space(0))) void *)p);

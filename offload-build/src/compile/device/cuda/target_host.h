@@ -78,6 +78,8 @@ __OFFLOAD_FN unsigned int __offload_atomic_decrement(unsigned int *p, unsigned i
   }
   return old;
 }
+#define __offload_atomic_increment_system __offload_atomic_increment
+#define __offload_atomic_decrement_system __offload_atomic_decrement
 
 // All memory is of one kind.
 __OFFLOAD_FN unsigned int __isShared(const void *) { return 0; }

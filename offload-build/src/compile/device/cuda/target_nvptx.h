@@ -32,6 +32,8 @@ __OFFLOAD_FN float min(float a, float b) { return fminf(a, b); }
 __OFFLOAD_FN float max(float a, float b) { return fmaxf(a, b); }
 __OFFLOAD_FN double min(double a, double b) { return fmin(a, b); }
 __OFFLOAD_FN double max(double a, double b) { return fmax(a, b); }
+__OFFLOAD_FN float nanf(const char *) { return __builtin_nanf(""); }
+__OFFLOAD_FN double nan(const char *) { return __builtin_nan(""); }
 
 __OFFLOAD_FN unsigned int __offload_lane() { return __nvvm_read_ptx_sreg_laneid(); }
 __OFFLOAD_FN unsigned int __offload_lanes_before() { return __nvvm_read_ptx_sreg_lanemask_lt(); }
@@ -111,6 +113,16 @@ __OFFLOAD_FN unsigned int __offload_atomic_increment(unsigned int *p, unsigned i
 }
 __OFFLOAD_FN unsigned int __offload_atomic_decrement(unsigned int *p, unsigned int limit) {
   return __nvvm_atom_dec_gen_ui(p, limit);
+}
+__OFFLOAD_FN unsigned int __offload_atomic_increment_system(unsigned int *p, unsigned int limit) {
+  unsigned int old;
+  asm volatile("atom.sys.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(limit) : "memory");
+  return old;
+}
+__OFFLOAD_FN unsigned int __offload_atomic_decrement_system(unsigned int *p, unsigned int limit) {
+  unsigned int old;
+  asm volatile("atom.sys.dec.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(limit) : "memory");
+  return old;
 }
 // Of the whole system: LLVM writes no scope but that of an exchange under a condition, and PTX has the device's for it.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600

@@ -15,6 +15,10 @@ public:
   static __OFFLOAD_FN dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
   static __OFFLOAD_FN dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
   static __OFFLOAD_FN dim3 group_dim() { return dim_threads(); }
+  // Threads that have arrived go on until they wait.
+  struct arrival_token {};
+  static __OFFLOAD_FN arrival_token barrier_arrive() { return {}; }
+  static __OFFLOAD_FN void barrier_wait(arrival_token &&) { __syncthreads(); }
 };
 static __OFFLOAD_FN thread_block this_thread_block() { return {}; }
 
@@ -120,6 +124,7 @@ public:
   __OFFLOAD_FN void sync() const { __syncwarp(mask); }
   __OFFLOAD_FN int any(int predicate) const { return __any_sync(mask, predicate); }
   __OFFLOAD_FN int all(int predicate) const { return __all_sync(mask, predicate); }
+  __OFFLOAD_FN unsigned int __offload_mask() const { return mask; }
 };
 
 template <unsigned int SIZE, typename Parent = void> class thread_block_tile : public __offload_lanes {
@@ -150,30 +155,145 @@ public:
   __OFFLOAD_FN unsigned int ballot(int predicate) const { return (__ballot_sync(mask, predicate) & mask) >> first(); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
   template <typename T> __OFFLOAD_FN unsigned int match_any(T v) const { return __match_any_sync(mask, v) >> first(); }
+  template <typename T> __OFFLOAD_FN unsigned int match_all(T v, int &is_same) const {
+    return __match_all_sync(mask, v, &is_same) >> first();
+  }
 #endif
 };
 
+// Any lanes of a warp. Their ranks are in the order of lanes.
 class coalesced_group : public __offload_lanes {
-  // The lane of a rank.
-  __OFFLOAD_FN int lane_of(unsigned int rank) const { return __fns(mask, 0, rank + 1); }
+  unsigned int rank_of_group, count_of_groups;
+
+  // The lane of a rank; that of this thread where there is none.
+  __OFFLOAD_FN int lane_of(unsigned int rank) const {
+    return rank == 0 ? __ffs(mask) - 1 : rank < num_threads() ? __fns(mask, 0, rank + 1) : __offload_lane();
+  }
+  // Of the bits of lanes those of ranks.
+  __OFFLOAD_FN unsigned int by_rank(unsigned int lanes) const {
+    unsigned int ranks = 0;
+    unsigned int rank = 0;
+    for (unsigned int left = mask; left != 0; left &= left - 1)
+      ranks |= (lanes >> (__ffs(left) - 1) & 1) << rank++;
+    return ranks;
+  }
 
 public:
-  __OFFLOAD_FN coalesced_group(unsigned int mask) : __offload_lanes(mask) {}
+  __OFFLOAD_FN coalesced_group(unsigned int mask, unsigned int rank = 0, unsigned int count = 1)
+      : __offload_lanes(mask), rank_of_group(rank), count_of_groups(count) {}
   __OFFLOAD_FN unsigned int num_threads() const { return __popc(mask); }
   __OFFLOAD_FN unsigned int size() const { return num_threads(); }
   __OFFLOAD_FN unsigned int thread_rank() const { return __popc(mask & __offload_lanes_before()); }
+  // Of the groups that a partition made.
+  __OFFLOAD_FN unsigned int meta_group_rank() const { return rank_of_group; }
+  __OFFLOAD_FN unsigned int meta_group_size() const { return count_of_groups; }
   template <typename T> __OFFLOAD_FN T shfl(T v, unsigned int rank) const {
-    int lane = rank == 0 ? __ffs(mask) - 1 : lane_of(rank);
+    int lane = lane_of(rank);
     return __offload_shuffled(v, [=](auto part) { return __shfl_sync(mask, part, lane); });
   }
+  template <typename T> __OFFLOAD_FN T shfl_up(T v, unsigned int by) const {
+    unsigned int rank = thread_rank();
+    return shfl(v, rank < by ? rank : rank - by);
+  }
+  template <typename T> __OFFLOAD_FN T shfl_down(T v, unsigned int by) const {
+    unsigned int rank = thread_rank();
+    return shfl(v, rank + by < num_threads() ? rank + by : rank);
+  }
+  __OFFLOAD_FN unsigned int ballot(int predicate) const { return by_rank(__ballot_sync(mask, predicate)); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+  template <typename T> __OFFLOAD_FN unsigned int match_any(T v) const { return by_rank(__match_any_sync(mask, v)); }
+  template <typename T> __OFFLOAD_FN unsigned int match_all(T v, int &is_same) const {
+    return by_rank(__match_all_sync(mask, v, &is_same));
+  }
+#endif
 };
 static __OFFLOAD_FN coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+// A group of any kind: a block, or lanes of a warp.
+class thread_group {
+  unsigned int mask;
+  bool is_block;
+
+public:
+  __OFFLOAD_FN thread_group(const thread_block &) : mask(0), is_block(true) {}
+  __OFFLOAD_FN thread_group(const __offload_lanes &lanes) : mask(lanes.__offload_mask()), is_block(false) {}
+  __OFFLOAD_FN void sync() const {
+    if (is_block)
+      __syncthreads();
+    else
+      __syncwarp(mask);
+  }
+  __OFFLOAD_FN unsigned int num_threads() const { return is_block ? thread_block::num_threads() : __popc(mask); }
+  __OFFLOAD_FN unsigned int size() const { return num_threads(); }
+  __OFFLOAD_FN unsigned int thread_rank() const {
+    return is_block ? thread_block::thread_rank() : __popc(mask & __offload_lanes_before());
+  }
+  __OFFLOAD_FN bool __offload_is_block() const { return is_block; }
+  __OFFLOAD_FN unsigned int __offload_mask() const { return mask; }
+};
+static __OFFLOAD_FN thread_block_tile<1> this_thread() { return {}; }
+
+// Parts of `size` threads, a power of two and 32 at most, which follow each other.
+static __OFFLOAD_FN coalesced_group __offload_part(unsigned int mask, unsigned int size) {
+  unsigned int rank = __popc(mask & __offload_lanes_before());
+  unsigned int part = 0;
+  unsigned int other = 0;
+  for (unsigned int left = mask; left != 0; left &= left - 1) {
+    if (other / size == rank / size)
+      part |= left & -left;
+    other++;
+  }
+  return coalesced_group(part, rank / size, (other + size - 1) / size);
+}
+static __OFFLOAD_FN coalesced_group tiled_partition(const coalesced_group &parent, unsigned int size) {
+  return __offload_part(parent.__offload_mask(), size);
+}
+static __OFFLOAD_FN thread_group tiled_partition(const thread_group &parent, unsigned int size) {
+  if (!parent.__offload_is_block())
+    return __offload_part(parent.__offload_mask(), size);
+  unsigned int lanes = size >= 32 ? ~0u : (1u << size) - 1;
+  return coalesced_group(lanes << (thread_block::thread_rank() % 32 / size * size));
+}
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+// The threads of a group with the same label.
+template <typename Group, typename T> static __OFFLOAD_FN coalesced_group labeled_partition(const Group &group, T label) {
+  unsigned int left = group.__offload_mask();
+  unsigned int own = 0;
+  unsigned int rank = 0;
+  unsigned int count = 0;
+  while (left != 0) {
+    T first = __shfl_sync(group.__offload_mask(), label, __ffs(left) - 1);
+    unsigned int same = __ballot_sync(group.__offload_mask(), first == label);
+    if (first == label) {
+      own = same;
+      rank = count;
+    }
+    left &= ~same;
+    count++;
+  }
+  return coalesced_group(own, rank, count);
+}
+template <typename Group> static __OFFLOAD_FN coalesced_group binary_partition(const Group &group, bool predicate) {
+  unsigned int set = __ballot_sync(group.__offload_mask(), predicate);
+  unsigned int own = predicate ? set : group.__offload_mask() & ~set;
+  unsigned int count = set == 0 || set == group.__offload_mask() ? 1 : 2;
+  return coalesced_group(own, count == 2 && predicate ? 1 : 0, count);
+}
+#endif
 
 template <unsigned int SIZE, typename Parent>
 static __OFFLOAD_FN thread_block_tile<SIZE, Parent> tiled_partition(const Parent &) {
   return {};
 }
 template <typename Group> static __OFFLOAD_FN void sync(const Group &group) { group.sync(); }
+template <typename Group> static __OFFLOAD_FN unsigned int thread_rank(const Group &group) { return group.thread_rank(); }
+template <typename Group> static __OFFLOAD_FN unsigned int group_size(const Group &group) { return group.num_threads(); }
+// By one thread of the group.
+template <typename Group, typename F, typename... A>
+static __OFFLOAD_FN void invoke_one(const Group &group, F &&function, A &&...arguments) {
+  if (group.thread_rank() == 0)
+    function(static_cast<A &&>(arguments)...);
+}
 #undef __OFFLOAD_FN
 }
 #include <offload_names_end.h>

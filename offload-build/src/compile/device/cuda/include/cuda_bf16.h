@@ -87,6 +87,17 @@ __OFFLOAD_HD __nv_bfloat16 __float2bfloat16(float v) { return __nv_bfloat16(v); 
 __OFFLOAD_HD __nv_bfloat16 __float2bfloat16_rn(float v) { return __nv_bfloat16(v); }
 __OFFLOAD_HD __nv_bfloat16 __double2bfloat16(double v) { return __nv_bfloat16(v); }
 __OFFLOAD_HD float __bfloat162float(__nv_bfloat16 v) { return (float)v.__x; }
+// Towards zero the lower half is cut off; what is away from zero is one step on. NaN stays NaN.
+__OFFLOAD_HD __nv_bfloat16 __offload_bfloat16_of(float v, bool is_away) {
+  if (v != v)
+    return __nv_bfloat16(v);
+  unsigned int bits = __builtin_bit_cast(unsigned int, v);
+  unsigned int upper = (bits >> 16) + (is_away && (bits & 0xffff) != 0 ? 1 : 0);
+  return __nv_bfloat16(__nv_bfloat16_raw{(unsigned short)upper});
+}
+__OFFLOAD_HD __nv_bfloat16 __float2bfloat16_rz(float v) { return __offload_bfloat16_of(v, false); }
+__OFFLOAD_HD __nv_bfloat16 __float2bfloat16_rd(float v) { return __offload_bfloat16_of(v, v < 0); }
+__OFFLOAD_HD __nv_bfloat16 __float2bfloat16_ru(float v) { return __offload_bfloat16_of(v, v > 0); }
 __OFFLOAD_HD __nv_bfloat162 __float2bfloat162_rn(float v) { return __nv_bfloat162(__nv_bfloat16(v), __nv_bfloat16(v)); }
 __OFFLOAD_HD __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
   return __nv_bfloat162(__nv_bfloat16(x), __nv_bfloat16(y));
@@ -123,6 +134,8 @@ __OFFLOAD_HD __nv_bfloat16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }
 __OFFLOAD_HD __nv_bfloat16 __high2bfloat16(__nv_bfloat162 v) { return v.y; }
 __OFFLOAD_HD __nv_bfloat162 __low2bfloat162(__nv_bfloat162 v) { return __nv_bfloat162(v.x, v.x); }
 __OFFLOAD_HD __nv_bfloat162 __high2bfloat162(__nv_bfloat162 v) { return __nv_bfloat162(v.y, v.y); }
+__OFFLOAD_HD __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.x, b.x); }
+__OFFLOAD_HD __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.y, b.y); }
 __OFFLOAD_HD __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 v) { return __nv_bfloat162(v.y, v.x); }
 
 #define __OFFLOAD_T __nv_bfloat16

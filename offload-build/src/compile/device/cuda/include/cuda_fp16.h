@@ -97,6 +97,8 @@ __OFFLOAD_INTEGER(ull, unsigned long long, __float2ull)
   __OFFLOAD_D TYPE __half2##NAME##_rz(__half v) { return (TYPE)max(LEAST, min(GREATEST, __half2int_rz(v))); }
 __OFFLOAD_SHORT(short, short, -32768, 32767)
 __OFFLOAD_SHORT(ushort, unsigned short, 0, 65535)
+__OFFLOAD_D signed char __half2char_rz(__half v) { return (signed char)max(-128, min(127, __half2int_rz(v))); }
+__OFFLOAD_D unsigned char __half2uchar_rz(__half v) { return (unsigned char)max(0, min(255, __half2int_rz(v))); }
 #undef __OFFLOAD_SHORT
 
 // Pairs.

@@ -65,8 +65,20 @@ __OFFLOAD_COMPARE(le, <=)
 __OFFLOAD_COMPARE(gt, >)
 __OFFLOAD_COMPARE(ge, >=)
 #undef __OFFLOAD_COMPARE
+#define __OFFLOAD_PAIRS_OF(NAME) \
+  __OFFLOAD_HD __OFFLOAD_T2 __h##NAME##2(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { \
+    return __OFFLOAD_T2(__OFFLOAD_T((int)__h##NAME(a.x, b.x)), __OFFLOAD_T((int)__h##NAME(a.y, b.y))); \
+  } \
+  __OFFLOAD_HD unsigned int __h##NAME##2_mask(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { \
+    return (__h##NAME(a.x, b.x) ? 0xffffu : 0) | (__h##NAME(a.y, b.y) ? 0xffff0000u : 0); \
+  }
 __OFFLOAD_HD bool __hne(__OFFLOAD_T a, __OFFLOAD_T b) { return !__hisnan(a) && !__hisnan(b) && a.__x != b.__x; }
 __OFFLOAD_HD bool __hneu(__OFFLOAD_T a, __OFFLOAD_T b) { return a.__x != b.__x; }
+__OFFLOAD_HD bool __hbne2(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { return __hne(a.x, b.x) && __hne(a.y, b.y); }
+__OFFLOAD_HD bool __hbneu2(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { return __hneu(a.x, b.x) && __hneu(a.y, b.y); }
+__OFFLOAD_PAIRS_OF(ne) __OFFLOAD_PAIRS_OF(neu) __OFFLOAD_PAIRS_OF(equ) __OFFLOAD_PAIRS_OF(ltu) __OFFLOAD_PAIRS_OF(leu)
+__OFFLOAD_PAIRS_OF(gtu) __OFFLOAD_PAIRS_OF(geu)
+#undef __OFFLOAD_PAIRS_OF
 
 // Of a number and NaN the number is the result, and -0 is less than +0; with `_nan` it is NaN.
 #define __OFFLOAD_EXTREME(NAME, OF_NUMBERS) \
@@ -98,6 +110,14 @@ __OFFLOAD_HD __OFFLOAD_T __hfma_sat(__OFFLOAD_T a, __OFFLOAD_T b, __OFFLOAD_T c)
 __OFFLOAD_HD __OFFLOAD_T __hfma_relu(__OFFLOAD_T a, __OFFLOAD_T b, __OFFLOAD_T c) {
   return __hmax_nan(__hfma(a, b, c), __OFFLOAD_ZERO);
 }
+#define __OFFLOAD_BOUNDED(NAME, END, PARAMETERS, LOW, HIGH) \
+  __OFFLOAD_HD __OFFLOAD_T2 NAME##2##END PARAMETERS { return __OFFLOAD_T2(NAME##END LOW, NAME##END HIGH); }
+__OFFLOAD_BOUNDED(__hadd, _sat, (__OFFLOAD_T2 a, __OFFLOAD_T2 b), (a.x, b.x), (a.y, b.y))
+__OFFLOAD_BOUNDED(__hsub, _sat, (__OFFLOAD_T2 a, __OFFLOAD_T2 b), (a.x, b.x), (a.y, b.y))
+__OFFLOAD_BOUNDED(__hmul, _sat, (__OFFLOAD_T2 a, __OFFLOAD_T2 b), (a.x, b.x), (a.y, b.y))
+__OFFLOAD_BOUNDED(__hfma, _sat, (__OFFLOAD_T2 a, __OFFLOAD_T2 b, __OFFLOAD_T2 c), (a.x, b.x, c.x), (a.y, b.y, c.y))
+__OFFLOAD_BOUNDED(__hfma, _relu, (__OFFLOAD_T2 a, __OFFLOAD_T2 b, __OFFLOAD_T2 c), (a.x, b.x, c.x), (a.y, b.y, c.y))
+#undef __OFFLOAD_BOUNDED
 
 // Mathematics by way of float.
 #define __OFFLOAD_MATH(NAME, OF_FLOAT) \
@@ -148,6 +168,16 @@ __OFFLOAD_HD __OFFLOAD_T operator-(const __OFFLOAD_T &v) { return __hneg(v); }
 __OFFLOAD_HD __OFFLOAD_T2 operator-(const __OFFLOAD_T2 &v) { return __hneg2(v); }
 __OFFLOAD_HD __OFFLOAD_T &operator++(__OFFLOAD_T &v) { return v = __hadd(v, __OFFLOAD_ONE); }
 __OFFLOAD_HD __OFFLOAD_T &operator--(__OFFLOAD_T &v) { return v = __hsub(v, __OFFLOAD_ONE); }
+__OFFLOAD_HD __OFFLOAD_T operator++(__OFFLOAD_T &v, int) {
+  __OFFLOAD_T before = v;
+  v = __hadd(v, __OFFLOAD_ONE);
+  return before;
+}
+__OFFLOAD_HD __OFFLOAD_T operator--(__OFFLOAD_T &v, int) {
+  __OFFLOAD_T before = v;
+  v = __hsub(v, __OFFLOAD_ONE);
+  return before;
+}
 #endif
 
 // Loads, shuffles, atomics.

@@ -1,4 +1,4 @@
-// Reductions over a tile, whose threads all get the result:
+// Reductions over lanes of a warp, which all get the result:
 // https://docs.nvidia.com/cuda/cuda-c-programming-guide/#reduce
 #pragma once
 #include <offload_names_begin.h>
@@ -28,6 +28,13 @@ static __device__ __forceinline__ T reduce(const thread_block_tile<SIZE, Parent>
   for (unsigned int step = SIZE / 2; step > 0; step /= 2)
     v = combine(v, tile.shfl_xor(v, step));
   return v;
+}
+template <typename T, typename F>
+static __device__ __forceinline__ T reduce(const coalesced_group &group, T v, F combine) {
+  T result = group.shfl(v, 0);
+  for (unsigned int rank = 1; rank < group.num_threads(); rank++)
+    result = combine(result, group.shfl(v, rank));
+  return result;
 }
 }
 #include <offload_names_end.h>

@@ -1,5 +1,12 @@
 // What of CUB runs within a block, and declarations of algorithms over the whole device, which need NVIDIA's headers.
 #pragma once
+#if __has_include(<chrono>) && __has_include(<iostream>)
+// Sources count on what CUB includes.
+#include <chrono>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#endif
 #include <cub/util_type.cuh>
 #include <cub/block/block_adjacent_difference.cuh>
 #include <cub/block/block_discontinuity.cuh>

@@ -59,21 +59,21 @@ private:
   }
   // From the last on: `out` may be `items`.
   template <int ITEMS, typename OUT, typename F>
-  __device__ __forceinline__ void left(T (&items)[ITEMS], OUT (&out)[ITEMS], F subtract, const T *before, int valid) {
+  __device__ __forceinline__ void left(T (&items)[ITEMS], OUT (&out)[ITEMS], F subtract, T *before, int valid) {
     share(items);
 #pragma unroll
     for (int i = ITEMS - 1; i > 0; i--)
       out[i] = thread * ITEMS + i < valid ? subtract(items[i], items[i - 1]) : items[i];
-    const T *neighbour = thread == 0 ? before : &storage.last[thread - 1];
+    T *neighbour = thread == 0 ? before : &storage.last[thread - 1];
     out[0] = neighbour && thread * ITEMS < valid ? subtract(items[0], *neighbour) : items[0];
   }
   template <int ITEMS, typename OUT, typename F>
-  __device__ __forceinline__ void right(T (&items)[ITEMS], OUT (&out)[ITEMS], F subtract, const T *after, int valid) {
+  __device__ __forceinline__ void right(T (&items)[ITEMS], OUT (&out)[ITEMS], F subtract, T *after, int valid) {
     share(items);
 #pragma unroll
     for (int i = 0; i + 1 < ITEMS; i++)
       out[i] = thread * ITEMS + i + 1 < valid ? subtract(items[i], items[i + 1]) : items[i];
-    const T *neighbour = thread == THREADS - 1 ? after : &storage.first[thread + 1];
+    T *neighbour = thread == THREADS - 1 ? after : &storage.first[thread + 1];
     bool has_neighbour = neighbour && (thread == THREADS - 1 || (thread + 1) * ITEMS < valid);
     out[ITEMS - 1] = has_neighbour ? subtract(items[ITEMS - 1], *neighbour) : items[ITEMS - 1];
   }

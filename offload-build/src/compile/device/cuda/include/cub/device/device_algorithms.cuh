@@ -1,11 +1,16 @@
-// Algorithms over the whole device, which host code starts. They are declared alone, as host code is checked and left out;
-// what they launch is not in the image: https://nvidia.github.io/cccl/cub/api/device.html
+// Algorithms over the whole device, which host code starts. Host code is checked and left out, and what they launch is not in
+// the image. Each has a definition, as types without a name need one, and calls a function of its name that has none:
+// https://nvidia.github.io/cccl/cub/api/device.html
 #pragma once
 #include <offload_names_begin.h>
 namespace cub {
+struct __offload_lacks {};
 // Of any arguments behind the size of the temporary storage.
 #define __OFFLOAD_CUB(NAME) \
-  template <typename... A> __host__ static cudaError_t NAME(void *storage, size_t &size, A &&...arguments);
+  __host__ static cudaError_t NAME(__offload_lacks); \
+  template <typename... A> __host__ static cudaError_t NAME(void *storage, size_t &size, A &&...arguments) { \
+    return NAME(__offload_lacks()); \
+  }
 struct DeviceReduce {
   __OFFLOAD_CUB(Reduce) __OFFLOAD_CUB(Sum) __OFFLOAD_CUB(Min) __OFFLOAD_CUB(Max) __OFFLOAD_CUB(ArgMin)
   __OFFLOAD_CUB(ArgMax) __OFFLOAD_CUB(ReduceByKey) __OFFLOAD_CUB(TransformReduce)
@@ -40,10 +45,16 @@ struct DevicePartition { __OFFLOAD_CUB(Flagged) __OFFLOAD_CUB(If) };
 struct DeviceRunLengthEncode { __OFFLOAD_CUB(Encode) __OFFLOAD_CUB(NonTrivialRuns) };
 struct DeviceHistogram {
   __OFFLOAD_CUB(HistogramEven) __OFFLOAD_CUB(HistogramRange)
+  __host__ static cudaError_t MultiHistogramEven(__offload_lacks);
   template <int N, int COUNT, typename... A>
-  __host__ static cudaError_t MultiHistogramEven(void *storage, size_t &size, A &&...arguments);
+  __host__ static cudaError_t MultiHistogramEven(void *storage, size_t &size, A &&...arguments) {
+    return MultiHistogramEven(__offload_lacks());
+  }
+  __host__ static cudaError_t MultiHistogramRange(__offload_lacks);
   template <int N, int COUNT, typename... A>
-  __host__ static cudaError_t MultiHistogramRange(void *storage, size_t &size, A &&...arguments);
+  __host__ static cudaError_t MultiHistogramRange(void *storage, size_t &size, A &&...arguments) {
+    return MultiHistogramRange(__offload_lacks());
+  }
 };
 #undef __OFFLOAD_CUB
 // Two arrays that a sort writes in turns: https://nvidia.github.io/cccl/cub/api/structcub_1_1DoubleBuffer.html
