@@ -76,6 +76,28 @@ pub fn devices() -> Result<Vec<Device>, Error> {
     Ok(devices)
 }
 
+/// Devices with `units` compute units each, as many as `device` has whole ones of: parts of a CPU for work that is not to
+/// disturb each other, or as a stand-in for several GPUs.
+///
+/// Each has a context of its own, as whole devices have: buffers of one are not those of another.
+/// [`Stream::copy_from`](crate::Stream::copy_from) copies between them.
+///
+/// ```no_run
+/// # fn main() -> Result<(), offload_rt::Error> {
+/// let devices = offload_rt::opencl::devices()?;
+/// let halves = offload_rt::opencl::partition(&devices[0], 2)?;
+/// # drop(halves);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `device` is not of OpenCL, has fewer units, or its driver does not divide it
+/// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#_partitioning_a_device>).
+pub fn partition(device: &Device, units: u32) -> Result<Vec<Device>, Error> {
+    device::partition(device, units)
+}
+
 /// The devices of all platforms, and the platforms that failed.
 #[derive(Debug, Default)]
 pub(crate) struct PlatformDevices {

@@ -2,7 +2,7 @@
 //!
 //! `stencil [SIDE] [STEPS]` takes a plate of SIDE x SIDE points, in strips of equal height, one for each device. At each
 //! step the devices exchange the rows at the borders of their strips while they compute the others. A single device
-//! takes two strips. The exit code is 0 if the temperatures are right on all devices.
+//! is divided in two, where its driver does that, or takes two strips. The exit code is 0 if the temperatures are right on all devices.
 //!
 //! `OFFLOAD_TARGETS=nvptx:sm_75 cargo run --release -p stencil --features cuda -- 16384 500` uses NVIDIA's GPUs.
 
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     if right == groups.len() && right > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The devices of each kind that there is an image for; one alone is there twice.
+/// The devices of each kind that there is an image for; one alone is divided, or there twice.
 fn groups() -> Vec<Vec<Device>> {
     let mut groups: Vec<(&str, Vec<Device>)> = Vec::new();
     for device in Device::all().devices {
@@ -54,11 +54,17 @@ fn groups() -> Vec<Vec<Device>> {
     let mut all = Vec::new();
     for (_, devices) in groups {
         match devices.as_slice() {
-            [only] => all.push(vec![only.clone(), only.clone()]),
+            [only] => all.push(halves(only).unwrap_or_else(|_| vec![only.clone(), only.clone()])),
             _ => all.push(devices),
         }
     }
     all
+}
+
+/// Two devices with half of the compute units each, where OpenCL's driver divides the device.
+fn halves(device: &Device) -> Result<Vec<Device>, Error> {
+    let units = device.properties()?.compute_units.unwrap_or_default();
+    offload_rt::opencl::partition(device, units / 2)
 }
 
 fn kind(device: &Device) -> &'static str {

@@ -9,7 +9,7 @@ use opencl_sys::{
 };
 
 use super::answers::{has, long, text, word};
-use super::api::DeviceId;
+use super::api::{DeviceId, SubDevice};
 use super::aspects::DeviceFeatures;
 use super::context::ClContext;
 use super::properties::Properties;
@@ -35,6 +35,8 @@ pub(crate) struct ClDevice {
     pub(super) description: OpenClDescription,
     /// Taken when it is needed first, and kept as long as the device lives.
     context: OnceLock<Arc<ClContext>>,
+    /// If it is a part of another device.
+    _part: Option<SubDevice>,
 }
 
 impl ClDevice {
@@ -75,15 +77,31 @@ pub(super) fn is_intel_gpu(id: DeviceId) -> bool {
 
 /// The device `id`, with its description.
 pub(super) fn from_id(id: DeviceId) -> Device {
-    describe(id, OnceLock::new())
+    describe(id, OnceLock::new(), None)
+}
+
+/// The device that is a part of another one.
+fn from_part(part: SubDevice) -> Device {
+    describe(part.id(), OnceLock::new(), Some(part))
+}
+
+/// Devices with `units` compute units each, of all that `device` has.
+pub(super) fn partition(device: &Device, units: u32) -> Result<Vec<Device>, Error> {
+    let whole = ClDevice::from_device(device)?;
+    let parts = whole.id.partition(units).map_err(|error| {
+        let problem = format!("it cannot be divided into devices of {units} compute units: {error}");
+        Error::device(&device.to_string(), problem)
+            .with_hint("drivers of CPUs have it (CL_DEVICE_PARTITION_PROPERTIES); GPUs mostly do not")
+    })?;
+    Ok(parts.into_iter().map(from_part).collect())
 }
 
 /// The device of the caller's `context`.
 pub(super) fn from_context(context: Arc<ClContext>) -> Device {
-    describe(context.device(), OnceLock::from(context))
+    describe(context.device(), OnceLock::from(context), None)
 }
 
-fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
+fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>, part: Option<SubDevice>) -> Device {
     let mut device = OpenClDescription::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
@@ -95,7 +113,7 @@ fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
-    Device::from_backend(device.clone(), ClDevice { id, description: device, context })
+    Device::from_backend(device.clone(), ClDevice { id, description: device, context, _part: part })
 }
 
 /// From a list as `SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0`.

@@ -5,7 +5,8 @@ use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 use opencl_sys::{
-    CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ALL, cl_device_id, cl_device_info, cl_platform_id, cl_uint,
+    CL_DEVICE_NOT_FOUND, CL_DEVICE_PARTITION_EQUALLY, CL_DEVICE_TYPE_ALL, cl_device_id, cl_device_info,
+    cl_device_partition_property, cl_platform_id, cl_uint,
 };
 
 use super::error::{ClError, ClResult};
@@ -19,7 +20,11 @@ pub(in crate::opencl) struct Platform {
     raw: cl_platform_id,
 }
 
-/// A device of a platform, which needs no release.
+/// A device that was made of a part of another one.
+#[derive(Debug)]
+pub(in crate::opencl) struct SubDevice(DeviceId);
+
+/// A device of a platform, which needs no release, or that of a [`SubDevice`].
 #[derive(Clone, Copy)]
 pub(in crate::opencl) struct DeviceId {
     pub(super) functions: &'static Functions,
@@ -91,5 +96,45 @@ impl DeviceId {
             // SAFETY: the device is a platform's, and the answer has space for what it says.
             unsafe { call!(self.functions, clGetDeviceInfo(self.raw, parameter, capacity, value, size)) }
         })
+    }
+}
+
+impl DeviceId {
+    /// Devices with so many compute units each.
+    pub(in crate::opencl) fn partition(self, units: cl_uint) -> ClResult<Vec<SubDevice>> {
+        let properties = [CL_DEVICE_PARTITION_EQUALLY as cl_device_partition_property, units as isize, 0];
+        let mut count = 0;
+        // SAFETY: the list ends with 0; without space for devices the driver tells their number alone.
+        let known = unsafe {
+            call!(
+                self.functions,
+                clCreateSubDevices(self.raw, properties.as_ptr(), 0, ptr::null_mut(), &raw mut count)
+            )?
+        };
+        check(known)?;
+        let mut found = vec![ptr::null_mut(); count as usize];
+        // SAFETY: as above, with space for `count` devices.
+        let made = unsafe {
+            call!(
+                self.functions,
+                clCreateSubDevices(self.raw, properties.as_ptr(), count, found.as_mut_ptr(), ptr::null_mut())
+            )?
+        };
+        check(made)?;
+        let functions = self.functions;
+        Ok(found.into_iter().map(|raw| SubDevice(DeviceId { functions, raw })).collect())
+    }
+}
+
+impl SubDevice {
+    pub(in crate::opencl) fn id(&self) -> DeviceId {
+        self.0
+    }
+}
+
+impl Drop for SubDevice {
+    fn drop(&mut self) {
+        // SAFETY: it was made once; contexts and queues retain their devices.
+        let _ = unsafe { call!(self.0.functions, clReleaseDevice(self.0.raw)) };
     }
 }

@@ -375,3 +375,40 @@ fn host_functions_are_between_the_work_before_and_after_them() {
         assert_eq!(step.load(Ordering::SeqCst), 21);
     }
 }
+
+#[test]
+fn parts_of_a_device_are_devices() {
+    let _alone = alone();
+    let mut divided = 0;
+    for Ready { device, .. } in ready() {
+        let units = device.properties().unwrap().compute_units.unwrap();
+        let Ok(parts) = offload_rt::opencl::partition(&device, 1) else { continue };
+        divided += 1;
+        assert_eq!(parts.len(), units as usize, "{device}");
+        let mut copies = Vec::new();
+        let registry = registry("opencl-c", SOURCE.as_bytes());
+        for (number, part) in parts.iter().take(2).enumerate() {
+            assert_eq!(part.properties().unwrap().compute_units, Some(1));
+            let image = registry.request("k").select(part).unwrap().entry().load().unwrap();
+            let program = part.open(&image).unwrap();
+            let saxpy = program.kernel("saxpy").unwrap();
+            let stream = part.stream().unwrap();
+            let x = stream.upload(&[number as f32 + 1.0; 256]).unwrap();
+            let mut y = stream.zeroed::<f32>(256).unwrap();
+            let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the buffers have an element for each work-item.
+            unsafe { saxpy.launch(&stream, range(256), &args) }.unwrap();
+            copies.push((stream, y));
+        }
+        drop(parts);
+        if let [(first, from), (second, to)] = copies.as_mut_slice() {
+            assert_eq!(second.download(&*to).unwrap(), [4.0; 256]);
+            second.copy_from(first, &*from, &mut *to).unwrap();
+            assert_eq!(second.download(&*to).unwrap(), [2.0; 256]);
+        }
+        let error = offload_rt::opencl::partition(&device, units + 1).unwrap_err();
+        assert!(error.hint().is_some(), "{error}");
+    }
+    assert!(divided > 0, "no device is divided");
+    assert!(offload_rt::opencl::partition(&Device::host(), 1).is_err());
+}
