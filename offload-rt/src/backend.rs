@@ -609,6 +609,16 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
         Err(no_images())
     }
 
+    /// Queues a copy from a range to a region of the same size, one row after the other.
+    fn copy_to_image(&self, _from: MemoryRange<'_>, _to: ImageRange<'_>) -> Result<(), Problem> {
+        Err(no_images())
+    }
+
+    /// Queues a copy from a region to a range of the same size, one row after the other.
+    fn copy_from_image(&self, _from: ImageRange<'_>, _to: MemoryRange<'_>) -> Result<(), Problem> {
+        Err(no_images())
+    }
+
     /// Queues filling a region with a color of its channels' class.
     fn fill_image(&self, _to: ImageRange<'_>, _color: FillColor) -> Result<(), Problem> {
         Err(no_images())

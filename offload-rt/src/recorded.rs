@@ -40,6 +40,8 @@ pub(crate) enum Operation {
     Fill { to: KeptRange, pattern: FillPattern },
     WriteImage { to: KeptRegion, bytes: Box<[u8]> },
     CopyImage { from: KeptRegion, to: KeptRegion },
+    CopyToImage { from: KeptRange, to: KeptRegion },
+    CopyFromImage { from: KeptRegion, to: KeptRange },
     FillImage { to: KeptRegion, color: FillColor },
     Call { function: Arc<RepeatedFunction>, context: ContextId },
 }
@@ -111,10 +113,12 @@ impl Operation {
     pub(crate) fn context(&self) -> ContextId {
         match self {
             Operation::Launch(launch) => launch.kernel.context(),
-            Operation::Write { to, .. } | Operation::Copy { to, .. } | Operation::Fill { to, .. } => {
-                to.memory.context()
-            }
+            Operation::Write { to, .. }
+            | Operation::Copy { to, .. }
+            | Operation::Fill { to, .. }
+            | Operation::CopyFromImage { to, .. } => to.memory.context(),
             Operation::WriteImage { to, .. }
+            | Operation::CopyToImage { to, .. }
             | Operation::CopyImage { to, .. }
             | Operation::FillImage { to, .. } => to.image.context(),
             Operation::Call { context, .. } => *context,
@@ -133,7 +137,10 @@ impl Operation {
                 }
                 Ok(())
             }
-            Operation::Write { to, .. } | Operation::Fill { to, .. } => to.use_in(stream),
+            Operation::Write { to, .. }
+            | Operation::Fill { to, .. }
+            | Operation::CopyFromImage { to, .. } => to.use_in(stream),
+            Operation::CopyToImage { from, .. } => from.use_in(stream),
             Operation::Copy { from, to } => {
                 from.use_in(stream)?;
                 to.use_in(stream)
@@ -163,6 +170,8 @@ impl Operation {
             Operation::Fill { to, pattern } => stream.fill(to.range(), *pattern),
             Operation::WriteImage { to, bytes } => stream.write_image(to.range(), bytes),
             Operation::CopyImage { from, to } => stream.copy_image(from.range(), to.range()),
+            Operation::CopyToImage { from, to } => stream.copy_to_image(from.range(), to.range()),
+            Operation::CopyFromImage { from, to } => stream.copy_from_image(from.range(), to.range()),
             Operation::FillImage { to, color } => stream.fill_image(to.range(), *color),
             Operation::Call { function, .. } => stream.call_again(function),
         }

@@ -41,11 +41,33 @@ pub(super) struct GpuTexture<A: DriverApi> {
     image: Arc<GpuImage<A>>,
 }
 
-/// Memory of the program beside a region of an image.
+/// A copy between a region of an image and memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Direction {
-    ToImage(*const u8),
-    FromImage(*mut u8),
+    ToImage(Outside),
+    FromImage(Outside),
+}
+
+/// Memory with the elements of a region, one row after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outside {
+    Program(*mut u8),
+    /// An address of the device.
+    Device(u64),
+}
+
+impl Outside {
+    /// Memory of the program that is only read.
+    pub(super) fn reading(bytes: *const u8) -> Outside {
+        Outside::Program(bytes.cast_mut())
+    }
+
+    fn place(self, row: usize, rows: usize) -> CopyPlace {
+        match self {
+            Outside::Program(start) => CopyPlace::Host { start: start.cast(), row, rows },
+            Outside::Device(address) => CopyPlace::Memory { address, row, rows },
+        }
+    }
 }
 
 // SAFETY: the library's functions may be called from any thread.
@@ -119,10 +141,10 @@ fn in_memory<A: DriverApi>(context: &Arc<Context<A>>, layout: &ImageLayout<'_>) 
     Ok(Elements::Memory { address, size: layout.size, _memory: memory })
 }
 
-/// Queues a copy between a region of an image and the program's memory.
+/// Queues a copy between a region of an image and memory.
 ///
 /// # Safety
-/// The program's memory has the size of the range, and stays until the copy is done.
+/// The memory has the size of the range, and stays until the copy is done.
 pub(super) unsafe fn copy_outside<A: DriverApi>(
     entered: &Entered<'_, A>,
     range: &ImageRange<'_>,
@@ -134,14 +156,8 @@ pub(super) unsafe fn copy_outside<A: DriverApi>(
     let row = width.saturating_mul(image.format.element_size());
     let inside = image.place(&range.region);
     let copy = match direction {
-        Direction::ToImage(bytes) => {
-            let outside = CopyPlace::Host { start: bytes.cast_mut().cast(), row, rows };
-            image.copy(&range.region, outside, inside)
-        }
-        Direction::FromImage(bytes) => {
-            let outside = CopyPlace::Host { start: bytes.cast(), row, rows };
-            image.copy(&range.region, inside, outside)
-        }
+        Direction::ToImage(outside) => image.copy(&range.region, outside.place(row, rows), inside),
+        Direction::FromImage(outside) => image.copy(&range.region, inside, outside.place(row, rows)),
     };
     // SAFETY: the region lies within the image; the rest is the caller's to answer for.
     Ok(unsafe { entered.api().copy_box(&copy, stream) }?)

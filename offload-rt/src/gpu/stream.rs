@@ -9,7 +9,7 @@ use super::context::{Context, Entered};
 use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
 use super::host_function;
-use super::image::{self, Direction};
+use super::image::{self, Direction, Outside};
 use super::memory::{GpuMemory, start};
 use super::peers;
 use super::stream_handle::{StreamHandle, StreamRole};
@@ -119,7 +119,7 @@ impl<A: DriverApi> GpuStream<A> {
         }
     }
 
-    /// Queues a copy between an image and the program's memory.
+    /// Queues a copy between an image and memory.
     ///
     /// # Safety
     /// As that of [`image::copy_outside`].
@@ -277,14 +277,22 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
     fn write_image(&self, to: ImageRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
         let entered = self.context.enter()?;
         // SAFETY: `bytes` have the size of the range, and live until the library has read them.
-        unsafe { self.copy_image_outside(&to, Direction::ToImage(bytes.as_ptr()), &entered) }?;
+        unsafe {
+            self.copy_image_outside(&to, Direction::ToImage(Outside::reading(bytes.as_ptr())), &entered)
+        }?;
         self.end_reading(bytes, &entered).map_err(failed("cannot copy an image"))
     }
 
     fn read_image(&self, from: ImageRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
         let entered = self.context.enter()?;
         // SAFETY: `bytes` have the size of the range, and live until the stream has been waited for.
-        unsafe { self.copy_image_outside(&from, Direction::FromImage(bytes.as_mut_ptr()), &entered) }?;
+        unsafe {
+            self.copy_image_outside(
+                &from,
+                Direction::FromImage(Outside::Program(bytes.as_mut_ptr())),
+                &entered,
+            )
+        }?;
         self.wait(&entered).map_err(failed("cannot copy an image"))
     }
 
@@ -296,7 +304,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let entered = self.context.enter()?;
         let event = GpuEvent::new(&self.context, &entered)?;
         // SAFETY: by the contract.
-        unsafe { self.copy_image_outside(&to, Direction::ToImage(bytes), &entered) }?;
+        unsafe { self.copy_image_outside(&to, Direction::ToImage(Outside::reading(bytes)), &entered) }?;
         self.end(event, &entered)
     }
 
@@ -308,8 +316,22 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let entered = self.context.enter()?;
         let event = GpuEvent::new(&self.context, &entered)?;
         // SAFETY: by the contract.
-        unsafe { self.copy_image_outside(&from, Direction::FromImage(bytes), &entered) }?;
+        unsafe { self.copy_image_outside(&from, Direction::FromImage(Outside::Program(bytes)), &entered) }?;
         self.end(event, &entered)
+    }
+
+    fn copy_to_image(&self, from: MemoryRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        let entered = self.context.enter()?;
+        let direction = Direction::ToImage(Outside::Device(start(from, self)?));
+        // SAFETY: the range has the size of the region.
+        unsafe { self.copy_image_outside(&to, direction, &entered) }
+    }
+
+    fn copy_from_image(&self, from: ImageRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        let entered = self.context.enter()?;
+        let direction = Direction::FromImage(Outside::Device(start(to, self)?));
+        // SAFETY: as above.
+        unsafe { self.copy_image_outside(&from, direction, &entered) }
     }
 
     fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {

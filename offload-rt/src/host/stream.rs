@@ -124,6 +124,16 @@ impl BackendStream for HostStream {
         self.record()
     }
 
+    fn copy_to_image(&self, from: MemoryRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        // SAFETY: there are as many bytes as the region has.
+        unsafe { write_rows(to, start(from)?) }
+    }
+
+    fn copy_from_image(&self, from: ImageRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        // SAFETY: there is room for as many bytes as the region has.
+        unsafe { read_rows(from, start(to)?) }
+    }
+
     fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
         for (source, target) in rows(from)?.zip(rows(to)?) {
             // SAFETY: both regions lie within their images, have the same extent, and do not overlap.

@@ -1,6 +1,7 @@
 //! Copies between images and the program's memory, within the device, and fills.
 
 use super::args::Plain;
+use super::buffer::{Slice, SliceMut};
 use super::image::{ImagePart, ImageSlice, ImageSliceMut};
 use super::pinned::Pinned;
 use super::stream::Stream;
@@ -122,6 +123,58 @@ impl Stream {
         match from.range.size {
             0 => Ok(()),
             _ => self.done(self.backend().copy_image(from.range, to.range)),
+        }
+    }
+
+    /// Copies values of a buffer, the elements of the region one row after the other, to an image, within the device.
+    ///
+    /// ```
+    /// use offload_rt::{ChannelOrder, ChannelType, Device, Image2d, ImageFormat};
+    ///
+    /// let device = Device::host();
+    /// let stream = device.stream()?;
+    /// let mut image = Image2d::new(&device, ImageFormat::new(ChannelOrder::R, ChannelType::Float), [4, 2])?;
+    /// let mut values = stream.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
+    /// stream.fill_image(&mut image, [0.0f32; 4])?;
+    /// stream.copy_to_image(&values, image.slice_mut([1, 0], [2, 2])?)?;
+    /// stream.copy_from_image(image.slice([0, 1], [4, 1])?, &mut values)?;
+    /// assert_eq!(stream.download(&values)?, [0.0, 3.0, 4.0, 0.0]);
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Stream::write_image`]; or the buffer is of another device.
+    pub fn copy_to_image<'a, 'b, T: Plain>(
+        &self,
+        from: impl Into<Slice<'a, T>>,
+        to: impl Into<ImageSliceMut<'b>>,
+    ) -> Result<(), Error> {
+        let from = from.into().range();
+        let to = to.into().part();
+        self.check_image(to, from.size)?;
+        self.check(from, to.range.size)?;
+        match from.size {
+            0 => Ok(()),
+            _ => self.done(self.backend().copy_to_image(from, to.range)),
+        }
+    }
+
+    /// Copies the elements of an image, one row after the other, to a buffer, within the device.
+    ///
+    /// # Errors
+    /// As [`Stream::copy_to_image`].
+    pub fn copy_from_image<'a, 'b, T: Plain>(
+        &self,
+        from: impl Into<ImageSlice<'a>>,
+        to: impl Into<SliceMut<'b, T>>,
+    ) -> Result<(), Error> {
+        let from = from.into().part();
+        let to = to.into().range();
+        self.check_image(from, to.size)?;
+        self.check(to, from.range.size)?;
+        match to.size {
+            0 => Ok(()),
+            _ => self.done(self.backend().copy_from_image(from.range, to)),
         }
     }
 

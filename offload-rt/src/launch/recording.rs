@@ -228,6 +228,14 @@ impl BackendStream for RecordingStream {
         Err(cannot_wait("`read_image_async`"))
     }
 
+    fn copy_to_image(&self, from: MemoryRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        self.add(Operation::CopyToImage { from: KeptRange::new(from)?, to: KeptRegion::new(to) })
+    }
+
+    fn copy_from_image(&self, from: ImageRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        self.add(Operation::CopyFromImage { from: KeptRegion::new(from), to: KeptRange::new(to)? })
+    }
+
     fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
         self.add(Operation::CopyImage { from: KeptRegion::new(from), to: KeptRegion::new(to) })
     }

@@ -229,6 +229,16 @@ impl BackendStream for ClStream {
         Ok(self.event(begun.map_err(failed("cannot copy from an image"))?))
     }
 
+    fn copy_to_image(&self, from: MemoryRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        let copied = self.current().queue.copy_to_image(region(from)?, image(to)?, &to.region);
+        copied.map_err(failed("cannot copy to an image"))
+    }
+
+    fn copy_from_image(&self, from: ImageRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        let copied = self.current().queue.copy_from_image(image(from)?, &from.region, region(to)?);
+        copied.map_err(failed("cannot copy from an image"))
+    }
+
     fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
         let copied = self.current().queue.copy_image((image(from)?, &from.region), (image(to)?, &to.region));
         copied.map_err(failed("cannot copy between images"))

@@ -60,7 +60,6 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/host_api.h"),
     include_str!("../device/cuda/textures.h"),
     include_str!("../device/cuda/textures_amdgcn.h"),
-    include_str!("../device/cuda/texture_functions.h"),
     include_str!("../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );

@@ -61,7 +61,10 @@ const HIP_HEADER: HipHeader = HipHeader {
         include_str!("../device/cuda/functions.h"),
         include_str!("../device/cuda/atomics.h"),
     ),
-    textures: include_str!("../device/cuda/textures_nvptx.h"),
+    textures: concat!(
+        include_str!("../device/cuda/textures_nvptx.h"),
+        include_str!("../device/cuda/texture_functions.h")
+    ),
 };
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
 const SHIM_WITH_LIBDEVICE: &str = concat!(

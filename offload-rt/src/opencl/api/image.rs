@@ -12,6 +12,7 @@ use super::error::ClResult;
 use super::info::check;
 use super::library::call;
 use super::object::{Buffer, CommandQueue, Context, Event, Image, Sampler, created};
+use super::queue::Region;
 use crate::images::ImageRegion;
 
 /// What an image is made of.
@@ -251,6 +252,60 @@ impl CommandQueue {
                     0,
                     none,
                     no_event
+                )
+            )?
+        })
+    }
+
+    /// Puts a copy of a buffer's region, one row after the other, into the queue.
+    pub(in crate::opencl) fn copy_to_image(
+        &self,
+        from: Region<'_>,
+        to: &Image,
+        region: &ImageRegion,
+    ) -> ClResult<()> {
+        let origin = region.origin.as_ptr();
+        let extent = region.extent.as_ptr();
+        // SAFETY: the driver compares the regions with buffer and image.
+        check(unsafe {
+            let none = ptr::null();
+            let no_event = ptr::null_mut();
+            let source = from.buffer.raw;
+            call!(
+                self.functions,
+                clEnqueueCopyBufferToImage(
+                    self.raw,
+                    source,
+                    to.raw,
+                    from.offset,
+                    origin,
+                    extent,
+                    0,
+                    none,
+                    no_event
+                )
+            )?
+        })
+    }
+
+    /// Puts a copy to a buffer's region, one row after the other, into the queue.
+    pub(in crate::opencl) fn copy_from_image(
+        &self,
+        from: &Image,
+        region: &ImageRegion,
+        to: Region<'_>,
+    ) -> ClResult<()> {
+        let origin = region.origin.as_ptr();
+        let extent = region.extent.as_ptr();
+        // SAFETY: as above.
+        check(unsafe {
+            let none = ptr::null();
+            let no_event = ptr::null_mut();
+            let target = to.buffer.raw;
+            call!(
+                self.functions,
+                clEnqueueCopyImageToBuffer(
+                    self.raw, from.raw, target, origin, extent, to.offset, 0, none, no_event
                 )
             )?
         })

@@ -24,6 +24,15 @@ pub fn images_are_copied_and_filled(ready: &Ready) {
     region::<D2Array>(stream, [7, 5, 4], [2, 1, 1], [3, 3, 2]);
     region::<D3>(stream, [7, 5, 4], [2, 1, 1], [3, 3, 2]);
     let device = stream.device();
+    let mut volume = Image::<D3>::new(device, FLOATS, [4, 3, 2]).unwrap();
+    let numbers = stream.upload(&(0..24).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+    let mut part = stream.zeroed::<f32>(10).unwrap();
+    stream.copy_to_image(&numbers, &mut volume).unwrap();
+    stream
+        .copy_from_image(volume.slice([1, 1, 0], [2, 2, 2]).unwrap(), part.slice_mut(1..9).unwrap())
+        .unwrap();
+    let expected = [0.0, 5.0, 6.0, 9.0, 10.0, 17.0, 18.0, 21.0, 22.0, 0.0];
+    assert_eq!(stream.download(&part).unwrap(), expected);
     // Layers of one are rows of the other.
     let mut rows = Image2d::new(device, FLOATS, [4, 3]).unwrap();
     let mut layers = Image1dArray::new(device, FLOATS, [5, 6]).unwrap();
@@ -70,8 +79,12 @@ pub fn graphs_copy_images(ready: &Ready) {
     let refused = stream.capture(|stream| stream.fill_image(&mut first, [0.0f32; 4]));
     let refused = refused.and_then(|graph| graph.launch(stream));
     assert!(refused.unwrap_err().to_string().contains("`Stream::write_image` keeps"));
+    let numbers = stream.upload(&[7.0f32]).unwrap();
+    let mut row = stream.zeroed::<f32>(2).unwrap();
     let graph = stream.capture(|stream| {
         stream.write_image(&mut first, &[1.0f32, 2.0, 3.0, 4.0])?;
+        stream.copy_to_image(&numbers, first.slice_mut([1, 1], [1, 1])?)?;
+        stream.copy_from_image(first.slice([0, 1], [2, 1])?, &mut row)?;
         stream.copy_image(first.slice([0, 1], [2, 1])?, second.slice_mut([0, 0], [2, 1])?)
     });
     drop(first);
@@ -79,7 +92,8 @@ pub fn graphs_copy_images(ready: &Ready) {
     for _ in 0..2 {
         stream.fill_image(&mut second, [9.0f32; 4]).unwrap();
         graph.launch(stream).unwrap();
-        assert_eq!(stream.download_image::<f32>(&second).unwrap(), [3.0, 4.0, 9.0, 9.0]);
+        assert_eq!(stream.download_image::<f32>(&second).unwrap(), [3.0, 7.0, 9.0, 9.0]);
+        assert_eq!(stream.download(&row).unwrap(), [3.0, 7.0]);
     }
 }
 

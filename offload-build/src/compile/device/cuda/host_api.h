@@ -569,7 +569,6 @@ __OFFLOAD_HOST cudaError_t cudaMemset2DAsync(void *memory, size_t pitch, int val
                                              cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
                                              cudaStream_t stream = 0);
-__OFFLOAD_HOST cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parameters, cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *parameters);
 __OFFLOAD_HOST cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_size, cudaMemRangeAttribute attribute,
                                                     const void *memory, size_t size);

@@ -1,19 +1,28 @@
-// Functions without a definition: what calls a function that calls it has no code.
-#define __OFFLOAD_LIST(...) __VA_ARGS__
+// Textures and surfaces, which images for AMD have not: what calls a function that calls one without a definition has no code.
 extern "C" __device__ void __offload_lacks_textures_and_surfaces();
-#define __OFFLOAD_LACKING(NAME) \
-  template <typename V, typename... P> static __device__ __forceinline__ void __offload_##NAME(V &&v, P...) { \
+#define __OFFLOAD_READ(NAME, OBJECT) \
+  template <typename T, typename... P> static __device__ __forceinline__ T NAME(OBJECT, P...) { \
+    __offload_lacks_textures_and_surfaces(); \
+    return T(); \
+  } \
+  template <typename T, typename... P> static __device__ __forceinline__ void NAME(T *, OBJECT, P...) { \
     __offload_lacks_textures_and_surfaces(); \
   }
-__OFFLOAD_LACKING(tex1Dfetch) __OFFLOAD_LACKING(tex1D) __OFFLOAD_LACKING(tex1DLod) __OFFLOAD_LACKING(tex1DGrad)
-__OFFLOAD_LACKING(tex2D) __OFFLOAD_LACKING(tex2DLod) __OFFLOAD_LACKING(tex2DGrad) __OFFLOAD_LACKING(tex2Dgather)
-__OFFLOAD_LACKING(tex3D) __OFFLOAD_LACKING(tex3DLod) __OFFLOAD_LACKING(tex3DGrad)
-__OFFLOAD_LACKING(tex1DLayered) __OFFLOAD_LACKING(tex1DLayeredLod) __OFFLOAD_LACKING(tex1DLayeredGrad)
-__OFFLOAD_LACKING(tex2DLayered) __OFFLOAD_LACKING(tex2DLayeredLod) __OFFLOAD_LACKING(tex2DLayeredGrad)
-__OFFLOAD_LACKING(texCubemap) __OFFLOAD_LACKING(texCubemapLod)
-__OFFLOAD_LACKING(texCubemapLayered) __OFFLOAD_LACKING(texCubemapLayeredLod)
-__OFFLOAD_LACKING(surf1Dread) __OFFLOAD_LACKING(surf1Dwrite) __OFFLOAD_LACKING(surf2Dread)
-__OFFLOAD_LACKING(surf2Dwrite) __OFFLOAD_LACKING(surf3Dread) __OFFLOAD_LACKING(surf3Dwrite)
-__OFFLOAD_LACKING(surf1DLayeredread) __OFFLOAD_LACKING(surf1DLayeredwrite)
-__OFFLOAD_LACKING(surf2DLayeredread) __OFFLOAD_LACKING(surf2DLayeredwrite)
-#undef __OFFLOAD_LACKING
+#define __OFFLOAD_TEXTURE(NAME) __OFFLOAD_READ(NAME, cudaTextureObject_t)
+#define __OFFLOAD_SURFACE(NAME) \
+  __OFFLOAD_READ(NAME##read, cudaSurfaceObject_t) \
+  template <typename T, typename... P> static __device__ __forceinline__ void NAME##write(T, cudaSurfaceObject_t, P...) { \
+    __offload_lacks_textures_and_surfaces(); \
+  }
+__OFFLOAD_TEXTURE(tex1Dfetch) __OFFLOAD_TEXTURE(tex1D) __OFFLOAD_TEXTURE(tex1DLod) __OFFLOAD_TEXTURE(tex1DGrad)
+__OFFLOAD_TEXTURE(tex2D) __OFFLOAD_TEXTURE(tex2DLod) __OFFLOAD_TEXTURE(tex2DGrad) __OFFLOAD_TEXTURE(tex2Dgather)
+__OFFLOAD_TEXTURE(tex3D) __OFFLOAD_TEXTURE(tex3DLod) __OFFLOAD_TEXTURE(tex3DGrad)
+__OFFLOAD_TEXTURE(tex1DLayered) __OFFLOAD_TEXTURE(tex1DLayeredLod) __OFFLOAD_TEXTURE(tex1DLayeredGrad)
+__OFFLOAD_TEXTURE(tex2DLayered) __OFFLOAD_TEXTURE(tex2DLayeredLod) __OFFLOAD_TEXTURE(tex2DLayeredGrad)
+__OFFLOAD_TEXTURE(texCubemap) __OFFLOAD_TEXTURE(texCubemapLod)
+__OFFLOAD_TEXTURE(texCubemapLayered) __OFFLOAD_TEXTURE(texCubemapLayeredLod)
+__OFFLOAD_SURFACE(surf1D) __OFFLOAD_SURFACE(surf2D) __OFFLOAD_SURFACE(surf3D) __OFFLOAD_SURFACE(surf1DLayered)
+__OFFLOAD_SURFACE(surf2DLayered) __OFFLOAD_SURFACE(surfCubemap) __OFFLOAD_SURFACE(surfCubemapLayered)
+#undef __OFFLOAD_SURFACE
+#undef __OFFLOAD_TEXTURE
+#undef __OFFLOAD_READ

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 /// What functions for the host call.
 const HOST_API: &str =
     concat!(include_str!("../../device/cuda/host_api.h"), include_str!("../../device/cuda/textures.h"));
-const TEXTURE_FUNCTIONS: &str = include_str!("../../device/cuda/texture_functions.h");
 const LANGUAGE: &str = include_str!("../../device/hip/language.h");
 
 /// Of headers whose content comes before each file.
@@ -35,7 +34,7 @@ const NAMES_END: &str = include_str!("../../device/cuda/include/offload_names_en
 pub(crate) struct HipHeader {
     /// The layers of a target.
     pub(crate) before: &'static str,
-    /// The layer of the target for textures and surfaces, behind their types.
+    /// What reads textures and surfaces, behind their types.
     pub(crate) textures: &'static str,
 }
 
@@ -43,9 +42,17 @@ impl HipHeader {
     /// The layers with what HIP has beside them.
     pub(crate) fn text(&self) -> String {
         let names = host_names();
-        let textures = [self.textures, TEXTURE_FUNCTIONS].concat();
-        [NAMES_BEGIN, self.before, HOST_API, &textures, LANGUAGE, &names, NAMES_END, "# 1 \"<stdin>\" 2\n"]
-            .concat()
+        [
+            NAMES_BEGIN,
+            self.before,
+            HOST_API,
+            self.textures,
+            LANGUAGE,
+            &names,
+            NAMES_END,
+            "# 1 \"<stdin>\" 2\n",
+        ]
+        .concat()
     }
 }
 

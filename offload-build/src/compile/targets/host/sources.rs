@@ -58,7 +58,10 @@ const HIP_HEADER: HipHeader = HipHeader {
         include_str!("../../device/cuda/functions.h"),
         include_str!("../../device/cuda/atomics.h"),
     ),
-    textures: include_str!("../../device/cuda/textures_host.h"),
+    textures: concat!(
+        include_str!("../../device/cuda/textures_host.h"),
+        include_str!("../../device/cuda/texture_functions.h")
+    ),
 };
 /// The functions of mathematics that they call.
 const CUDA_MATH: &str =
