@@ -50,6 +50,7 @@ mod bind;
 mod checks;
 mod executor;
 mod image;
+mod image_descriptor;
 mod image_object;
 #[cfg(feature = "dlpack")]
 mod interchange;

@@ -46,6 +46,7 @@ mod channels;
 mod configuration;
 mod current;
 mod device;
+mod elements;
 mod error_text;
 mod event;
 mod failure;

@@ -5,8 +5,9 @@
 use std::ptr;
 use std::sync::Arc;
 
+use super::image_descriptor::ImageDescriptor;
 use super::memory::{CONTEXT, HostMemory};
-use super::texture_object::TextureObject;
+use super::texture_object::{TextureObject, UNREAD};
 use crate::backend::{
     BackendImage, BackendMemory, BackendSampler, BackendTexture, ContextId, ImageLayout, ImageRange,
     downcast, no_surface,
@@ -19,49 +20,6 @@ use crate::images::{
 
 /// The largest extent: coordinates are numbers of 32 bits, and may be beside the image.
 const LARGEST: usize = 1 << 30;
-
-/// `struct offload_image`.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct ImageDescriptor {
-    elements: *mut u8,
-    /// Width, height and depth; an array has its layers where the dimension behind its last one would be.
-    extent: [u32; 3],
-    channel_order: u32,
-    channel_type: u32,
-    element_size: u32,
-    /// The number of channels in memory.
-    channels: u32,
-    /// Bytes from a row to the next one.
-    row_pitch: u64,
-    /// Bytes from a slice, or a layer of two dimensions, to the next one.
-    slice_pitch: u64,
-}
-
-impl ImageDescriptor {
-    /// Elements of `format` from `elements` on, one row and one slice after the other. The size of all fits.
-    pub(super) fn new(elements: *mut u8, extent: [usize; 3], format: ImageFormat) -> ImageDescriptor {
-        let [width, height, _] = extent;
-        let element_size = format.element_size();
-        let row_pitch = width.saturating_mul(element_size) as u64;
-        ImageDescriptor {
-            elements,
-            extent: extent.map(|size| u32::try_from(size).unwrap_or(u32::MAX)),
-            channel_order: format.order.code(),
-            channel_type: format.channel_type.code(),
-            element_size: element_size as u32,
-            channels: format.order.channels() as u32,
-            row_pitch,
-            slice_pitch: row_pitch.saturating_mul(height as u64),
-        }
-    }
-
-    /// In bytes.
-    pub(super) fn set_pitches(&mut self, row: u64, slice: u64) {
-        self.row_pitch = row;
-        self.slice_pitch = slice;
-    }
-}
 
 /// An image.
 #[derive(Debug)]
@@ -90,7 +48,7 @@ impl BackendImage for ImageObject {
 
     fn texture(self: Arc<Self>, settings: &TextureSettings) -> Result<Arc<dyn BackendTexture>, Problem> {
         TextureFormat::new(self.format)?;
-        Ok(Arc::new(TextureObject::new(self, settings)))
+        Ok(Arc::new(TextureObject::new(self.descriptor, self.format, self, settings)))
     }
 
     fn surface(self: Arc<Self>) -> Result<Arc<dyn BackendTexture>, Problem> {
@@ -98,7 +56,7 @@ impl BackendImage for ImageObject {
         if self.image_type == ImageType::D1Buffer {
             return Err(no_surface());
         }
-        Ok(Arc::new(TextureObject::for_image_surface(self)))
+        Ok(Arc::new(TextureObject::new(self.descriptor, self.format, self, &UNREAD)))
     }
 }
 
@@ -138,14 +96,6 @@ impl ImageObject {
     /// The pointer that kernels take.
     pub(super) fn argument(&self) -> *const () {
         ptr::from_ref(&self.descriptor).cast()
-    }
-
-    pub(super) fn format(&self) -> ImageFormat {
-        self.format
-    }
-
-    pub(super) fn descriptor(&self) -> ImageDescriptor {
-        self.descriptor
     }
 
     /// The start of the row `row` of slice `slice`, at the element `first`; they lie within the image.

@@ -5,9 +5,9 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::image_object::{ImageDescriptor, ImageObject};
+use super::image_descriptor::ImageDescriptor;
 use super::memory::CONTEXT;
-use crate::backend::{BackendTexture, ContextId};
+use crate::backend::{BackendImage, BackendTexture, ContextId};
 use crate::images::{AddressingMode, Coordinates, FilterMode, ImageFormat, TextureSettings};
 
 /// `struct offload_texture`.
@@ -27,7 +27,7 @@ struct TextureDescriptor {
 pub(crate) struct TextureObject {
     descriptor: TextureDescriptor,
     /// Keeps the elements, unless their owner does.
-    _image: Option<Arc<ImageObject>>,
+    _image: Option<Arc<dyn BackendImage>>,
 }
 
 /// Elements of an owner who outlives their textures. Pitches are in bytes.
@@ -47,13 +47,17 @@ unsafe impl Send for TextureObject {}
 unsafe impl Sync for TextureObject {}
 
 impl TextureObject {
-    pub(super) fn new(image: Arc<ImageObject>, settings: &TextureSettings) -> TextureObject {
-        let descriptor = TextureDescriptor::new(image.descriptor(), image.format(), settings);
-        TextureObject { descriptor, _image: Some(image) }
-    }
-
-    pub(super) fn for_image_surface(image: Arc<ImageObject>) -> TextureObject {
-        TextureObject::new(image, &UNREAD)
+    /// Of `image`, which is kept.
+    pub(super) fn new(
+        descriptor: ImageDescriptor,
+        format: ImageFormat,
+        image: Arc<dyn BackendImage>,
+        settings: &TextureSettings,
+    ) -> TextureObject {
+        TextureObject {
+            descriptor: TextureDescriptor::new(descriptor, format, settings),
+            _image: Some(image),
+        }
     }
 
     #[cfg(all(feature = "launchers", target_os = "linux"))]
@@ -71,7 +75,7 @@ impl TextureObject {
 }
 
 /// The settings of a surface.
-const UNREAD: TextureSettings =
+pub(super) const UNREAD: TextureSettings =
     TextureSettings::new(AddressingMode::None, FilterMode::Nearest, Coordinates::Elements);
 
 impl TextureDescriptor {

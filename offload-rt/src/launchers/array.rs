@@ -1,46 +1,13 @@
 //! CUDA arrays.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_uint, c_void};
+use std::ffi::c_uint;
 use std::sync::{Mutex, PoisonError};
 
 use super::channels::ChannelDescriptor;
 use super::current::Current;
+use super::elements::{ArrayForm, ArrayHandle, Extent};
 use super::failure::{CudaError, Failure, INVALID_HANDLE, INVALID_VALUE, Outcome, returned};
-use crate::images::ImageFormat;
-
-/// A `cudaArray_t`: an array of the back end.
-pub(super) type ArrayHandle = *mut c_void;
-
-/// `cudaExtent`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) depth: usize,
-}
-
-/// What an array is made of. A dimension that it has not is 0; layers are its depth.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ArrayForm {
-    pub(super) extent: Extent,
-    /// `cudaArrayLayered` and so on.
-    pub(super) flags: c_uint,
-    pub(super) format: ImageFormat,
-}
-
-impl ArrayForm {
-    /// Bytes of a row.
-    pub(super) fn row(&self) -> usize {
-        self.extent.width.saturating_mul(self.format.element_size())
-    }
-
-    /// Rows of a slice.
-    pub(super) fn rows(&self) -> usize {
-        self.extent.height.max(1)
-    }
-}
 
 /// The arrays that callers have, by address: of their handles nothing else tells the form.
 static ARRAYS: Mutex<BTreeMap<usize, ArrayForm>> = Mutex::new(BTreeMap::new());

@@ -6,8 +6,9 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use super::array::{ArrayForm, ArrayHandle, Extent, form_of};
+use super::array::form_of;
 use super::current::Current;
+use super::elements::{ArrayForm, ArrayHandle, Extent};
 use super::failure::{CudaError, Failure, INVALID_VALUE, Outcome, returned};
 use super::memory::check_kind;
 use super::platform::StreamHandle;

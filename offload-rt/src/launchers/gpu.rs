@@ -7,14 +7,13 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 use std::ptr;
 
-use super::array::{ArrayForm, ArrayHandle, Extent};
 use super::configuration::Configuration;
+use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSource};
 use super::failure::{CudaError, Failure, INVALID_DEVICE, INVALID_VALUE, Outcome};
 use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RowsCopy,
     StreamHandle,
 };
-use super::texture::{TextureElements, TextureSource};
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::{

@@ -8,8 +8,8 @@ use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::array::{ArrayForm, ArrayHandle, Extent};
 use super::configuration::Configuration;
+use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSource};
 use super::failure::{
     CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION, NOT_SUPPORTED,
     Outcome,
@@ -18,7 +18,6 @@ use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RUNTIME_VERSION,
     RowsCopy, StreamHandle,
 };
-use super::texture::{TextureElements, TextureSource};
 use crate::backend::{BackendTexture, downcast};
 use crate::device::Device;
 use crate::error::{Error, Problem};

@@ -3,11 +3,10 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 
-use super::array::{ArrayForm, ArrayHandle};
 use super::configuration::Configuration;
 pub(super) use super::configuration::StreamHandle;
+use super::elements::{ArrayForm, ArrayHandle, TextureSource};
 use super::failure::{CudaError, Outcome};
-use super::texture::TextureSource;
 use crate::device::Device;
 use crate::gpu::BoxCopy;
 use crate::images::TextureSettings;

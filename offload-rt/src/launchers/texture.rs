@@ -2,12 +2,13 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::array::{ArrayForm, ArrayHandle, form_of};
+use super::array::form_of;
 use super::channels::{ChannelDescriptor, normalized};
 use super::current::Current;
+use super::elements::{ArrayHandle, TextureElements, TextureSource};
 use super::failure::{CudaError, Failure, INVALID_VALUE, NOT_SUPPORTED, Outcome, returned};
 use crate::error::Error;
-use crate::images::{AddressingMode, Coordinates, FilterMode, ImageFormat, TextureSettings};
+use crate::images::{AddressingMode, Coordinates, FilterMode, TextureSettings};
 
 /// `cudaReadModeNormalizedFloat`.
 const NORMALIZED_FLOAT: c_uint = 1;
@@ -57,22 +58,6 @@ pub(super) struct TextureDescriptor {
     is_srgb: c_int,
     border: [f32; 4],
     has_normalized_coordinates: c_int,
-}
-
-/// What a texture is made of.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TextureSource {
-    pub(super) elements: TextureElements,
-    /// As the kernel reads them.
-    pub(super) format: ImageFormat,
-}
-
-/// Where elements are. Sizes of memory are in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum TextureElements {
-    Array { array: ArrayHandle, form: ArrayForm },
-    Linear { start: *mut c_void, size: usize },
-    Pitched { start: *mut c_void, width: usize, height: usize, pitch: usize },
 }
 
 #[unsafe(no_mangle)]

@@ -109,6 +109,16 @@ fn regions_are_written_read_copied_and_filled() {
         let part: Vec<[u8; 4]> = stream.download_image(solid.slice([1, 1, 1], [1, 2, 2]).unwrap()).unwrap();
         let start = |n: u8| [n, n + 1, n + 2, n + 3];
         assert_eq!(part, [start(36), start(44), start(60), start(68)], "{device}");
+        // To a buffer, and back from another part of it.
+        let mut values = stream.zeroed::<[u8; 4]>(6).unwrap();
+        let whole = values.slice_mut(2..).unwrap();
+        stream.copy_from_image(solid.slice([1, 1, 1], [1, 2, 2]).unwrap(), whole).unwrap();
+        let downloaded = stream.download(&values).unwrap();
+        assert_eq!(downloaded, [[[0; 4]; 2].to_vec(), part].concat(), "{device}");
+        let back = solid.slice_mut([0, 0, 3], [2, 1, 1]).unwrap();
+        stream.copy_to_image(values.slice(4..).unwrap(), back).unwrap();
+        let copied: Vec<[u8; 4]> = stream.download_image(solid.slice([0, 0, 3], [2, 1, 1]).unwrap()).unwrap();
+        assert_eq!(copied, [start(60), start(68)], "{device}");
         // Beside the program.
         let mut pinned = device.pinned::<[u8; 4]>(24).unwrap();
         pinned.fill([5; 4]);
