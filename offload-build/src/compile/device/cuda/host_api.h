@@ -16,6 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <utility>
+#if __has_include(<bits/std_function.h>)
+// `std::function` without the rest of <functional>, which takes long to read.
+#include <bits/std_function.h>
+#endif
 #endif
 // Before nvcc had atomic functions of its own.
 #define CUDART_VERSION 12060
@@ -23,6 +28,8 @@
 #define CUDART_CB
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 6
+// By which sources tell CUDA C++ from HIP C++, and from a file for the host.
+#define __NVCC__ 1
 enum cudaError {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,

@@ -36,8 +36,6 @@ __OFFLOAD_COORDINATES(gridDim, __offload_get_num_groups)
 #undef __OFFLOAD_COORDINATE
 
 __OFFLOAD_FN void __syncthreads() { __offload_wait_block(); }
-// Threads of a block run on one thread of the CPU.
-__OFFLOAD_FN void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
 __OFFLOAD_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 __OFFLOAD_FN void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 __OFFLOAD_FN void __trap() { __builtin_trap(); }
@@ -51,6 +49,12 @@ __OFFLOAD_FN unsigned int __offload_lanes_before() { return (1u << __offload_lan
 __OFFLOAD_FN void __offload_warp_barrier(unsigned int mask) {
   __offload_warp_masks[__offload_lane()] = mask;
   __offload_wait_warp();
+}
+// Threads of a block run on one thread of the CPU. The lanes of a warp come here before any goes on, but for those that take
+// another way: sources from before `__syncwarp` count on it.
+__OFFLOAD_FN void __threadfence_block() {
+  __asm__ volatile("" ::: "memory");
+  __offload_warp_barrier(0);
 }
 // The lanes that come here together and have `v` set: those in `mask`, and others that happen to be here.
 __OFFLOAD_FN unsigned int __offload_ballot(unsigned int mask, bool v) {
