@@ -100,7 +100,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
             local_atomics::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
             // Most small kernels have no loop, and no need of the analyses.
             if function.has_backward_branch() {
-                loop_interchange::insert_barriers(&mut function);
+                loop_interchange::insert_barriers(&mut function, options.divergent_loops);
                 if_conversion::convert_unpredictable_stores(&mut function, &types);
             }
         }
@@ -116,6 +116,9 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
             first_node: numbers.node,
             lines: &numbered.lines,
             vector_bits: options.vector_bits,
+            // Functions of the library have variants only if the module can keep them.
+            has_vector_regions: options.divergent_loops && vector_math::may_declare_variants(module),
+            types: &types,
         };
         let text = write_work_group_function(&plan, &context);
         out.push_str(&text.function);

@@ -22,8 +22,8 @@ use crate::ir::function::{BarrierScope, Block, Function, Instruction, Iterations
 use crate::options::Validity;
 
 /// Inserts barriers into the innermost loops of `function` that are worth an interchange.
-pub(crate) fn insert_barriers(function: &mut Function) {
-    let barriers = LoopAnalysis::new(function).barriers();
+pub(crate) fn insert_barriers(function: &mut Function, divergent_loops: bool) {
+    let barriers = LoopAnalysis::new(function).barriers(divergent_loops);
     function.has_interchanged_loops |= !barriers.is_empty();
     function.insert_barriers_after_phis(&barriers);
 }
@@ -77,7 +77,7 @@ impl<'f> LoopAnalysis<'f> {
     }
 
     /// The blocks that get a barrier behind their phis: headers of loops, and merge blocks of divergent exits.
-    fn barriers(&self) -> BTreeMap<usize, BarrierScope> {
+    fn barriers(&self, divergent_loops: bool) -> BTreeMap<usize, BarrierScope> {
         let loops = self.cfg.loops();
         let headers: BTreeSet<usize> = loops.iter().map(|one| one.header).collect();
         // What a chunk stores across the iterations of an outer loop is in memory only if that has a barrier.
@@ -107,7 +107,7 @@ impl<'f> LoopAnalysis<'f> {
                 barriers.insert(candidate.header, scope);
                 continue;
             }
-            if nested_without_barrier.contains(&candidate.header) {
+            if divergent_loops || nested_without_barrier.contains(&candidate.header) {
                 continue;
             }
             if let Some(DivergentExit { iterations, merge_blocks }) = self.divergent_exit(candidate, &blocks)

@@ -1,0 +1,133 @@
+//! The profit of vectors: an estimate of the time of a region's loops, one work-item after the other and as vectors.
+
+use super::calls::{is_ignored, is_vectorizable_call};
+use super::parts::{Parts, elements};
+use super::shapes::Shape;
+use super::writer::VectorWriter;
+use crate::analysis::values::has_variable_divisor;
+use crate::ir::function::{Instruction, Opcode, Terminator};
+use crate::transforms::vector_math::MATH_PREFIX;
+
+/// Iterations of each loop.
+const ITERATIONS: u64 = 8;
+/// Nesting beyond which loops count as often as those outside.
+const MAX_DEPTH: usize = 4;
+
+/// Times in tenths of a simple instruction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    /// Of each work-item.
+    scalar: u64,
+    /// Of a vector of work-items.
+    vector: u64,
+}
+
+impl Cost {
+    fn new(scalar: u64, vector: u64) -> Cost {
+        Cost { scalar, vector }
+    }
+
+    fn add(&mut self, other: Cost, times: u64) {
+        self.scalar = self.scalar.saturating_add(other.scalar.saturating_mul(times));
+        self.vector = self.vector.saturating_add(other.vector.saturating_mul(times));
+    }
+}
+
+impl VectorWriter<'_, '_> {
+    /// Whether vectors are faster: there is a loop that lanes leave in different iterations, which LLVM leaves scalar, and
+    /// its computations outweigh accesses lane by lane.
+    pub(super) fn is_profitable(&mut self) -> bool {
+        if self.shapes.divergent_loops.is_empty() {
+            return false;
+        }
+        let plan = self.plan;
+        let mut cost = Cost::default();
+        for number in self.order.blocks.clone() {
+            let depth = self.order.loops_around(number).count().min(MAX_DEPTH);
+            let Some(block) = plan.function.blocks.get(number).filter(|_| depth > 0) else { continue };
+            let times = ITERATIONS.saturating_pow(u32::try_from(depth).unwrap_or(0));
+            self.block = number;
+            let mut own = Cost::default();
+            for instruction in block.instructions.iter().filter(|one| !one.is_marker() && !is_ignored(one)) {
+                own.add(self.instruction_cost(instruction), 1);
+            }
+            if let Terminator::Branch(line) = &block.terminator
+                && line.values().next().is_some()
+            {
+                let is_divergent = self.shapes.divergent.contains(&number);
+                own.add(if is_divergent { Cost::new(40, 60) } else { Cost::new(10, 20) }, 1);
+            }
+            // Lanes wait for the one with the most iterations, and execute what one of them does.
+            if self.order.loops_around(number).any(|one| self.shapes.divergent_loops.contains(&one.header)) {
+                own.vector = own.vector.saturating_mul(2);
+            }
+            cost.add(own, times);
+        }
+        self.block = usize::MAX;
+        cost.vector < cost.scalar.saturating_mul(self.lanes)
+    }
+
+    fn instruction_cost(&self, instruction: &Instruction) -> Cost {
+        let name = instruction.result.as_deref().unwrap_or_default();
+        let is_varying = self.shapes.shape(name) == Shape::Varying;
+        let lanes = self.lanes;
+        let Some((count, registers)) = self.registers(instruction) else { return Cost::new(10, 10 * lanes) };
+        match instruction.opcode {
+            Opcode::Phi if is_varying => Cost::new(0, 10 * registers),
+            Opcode::Load | Opcode::Store => self.access_cost(instruction),
+            _ if !is_varying => Cost::new(5, 5),
+            Opcode::Call if instruction.line.contains(MATH_PREFIX) => Cost::new(200, 300 * registers),
+            Opcode::Call if is_vectorizable_call(instruction) => Cost::new(10 * count, 10 * registers),
+            _ => match instruction.line.opcode() {
+                "udiv" | "sdiv" | "urem" | "srem" if has_variable_divisor(instruction) => {
+                    Cost::new(60 * count, 80 * count * lanes)
+                }
+                "udiv" | "sdiv" | "urem" | "srem" => Cost::new(30 * count, 60 * registers),
+                "fdiv" => Cost::new(40 * count, 60 * registers),
+                "frem" => Cost::new(200 * count, 220 * count * lanes),
+                "mul" => Cost::new(10 * count, 30 * registers),
+                "extractelement" | "insertelement" | "shufflevector" => Cost::new(5, 0),
+                // Addresses are part of an access.
+                "getelementptr" => Cost::new(0, 0),
+                _ => Cost::new(10 * count, 10 * registers),
+            },
+        }
+    }
+
+    fn access_cost(&self, access: &Instruction) -> Cost {
+        let text = access.line.text();
+        let pointer =
+            Parts::parse(&text).and_then(|parts| parts.operands.last().and_then(|operand| operand.name()));
+        let shape = pointer.map_or(Shape::Uniform, |name| self.shape_here(name));
+        let ty = Parts::parse(&text).and_then(|parts| match parts.element {
+            Some(element) => self.types.layout(element),
+            None => parts.operands.first().and_then(|value| self.types.layout(value.ty)),
+        });
+        let size = ty.map_or(0, |layout| layout.size);
+        match shape {
+            Shape::Uniform => Cost::new(10, 10),
+            Shape::Affine { stride, .. } if u64::try_from(stride) == Ok(size) => {
+                let registers = size.saturating_mul(8 * self.lanes).div_ceil(u64::from(self.vector_bits));
+                Cost::new(10, 20 * registers)
+            }
+            _ if self.vector_bits >= 512 && [4, 8].contains(&size) => Cost::new(10, 16 * self.lanes),
+            _ => Cost::new(10, 35 * self.lanes),
+        }
+    }
+
+    /// The elements of an instruction's value, and the registers of its vectors.
+    fn registers(&self, instruction: &Instruction) -> Option<(u64, u64)> {
+        let ty = match instruction.result.as_deref() {
+            Some(name) => self.value_type(name)?,
+            None => return Some((1, 1)),
+        };
+        let (count, element) = elements(&ty)?;
+        let count = u64::try_from(count).ok()?;
+        let bits = match element {
+            "i1" => 32,
+            element => self.types.layout(element)?.size.saturating_mul(8),
+        };
+        let registers = bits.saturating_mul(self.lanes).div_ceil(u64::from(self.vector_bits)).max(1);
+        Some((count, registers.saturating_mul(count)))
+    }
+}
