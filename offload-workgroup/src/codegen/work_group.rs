@@ -57,6 +57,8 @@ pub(crate) struct WorkGroupText {
     pub(crate) function: String,
     pub(crate) metadata: String,
     pub(crate) next_node: u64,
+    /// Whether a region is vectorised.
+    pub(crate) has_vector_regions: bool,
 }
 
 /// The text of the work-group function of a kernel that `plan` divides into regions.
@@ -68,6 +70,7 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
         metadata: String::new(),
         node: context.first_node,
         vector_regions: BTreeMap::new(),
+        has_vector_regions: false,
     };
     let empty = writer.new_node();
     let _ = writeln!(writer.metadata, "!{empty} = !{{}}");
@@ -87,7 +90,12 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
         attributes = context.attributes,
         body = writer.body,
     );
-    WorkGroupText { function, metadata: writer.metadata, next_node: writer.node }
+    WorkGroupText {
+        function,
+        metadata: writer.metadata,
+        next_node: writer.node,
+        has_vector_regions: writer.has_vector_regions,
+    }
 }
 
 struct FunctionWriter<'w, 'p> {
@@ -98,6 +106,7 @@ struct FunctionWriter<'w, 'p> {
     node: u64,
     /// The vectorised regions, by number.
     vector_regions: BTreeMap<usize, VectorRegion>,
+    has_vector_regions: bool,
 }
 
 impl FunctionWriter<'_, '_> {

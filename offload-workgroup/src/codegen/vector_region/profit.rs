@@ -1,15 +1,19 @@
 //! The profit of vectors: an estimate of the time of a region's loops, one work-item after the other and as vectors.
 
+use std::collections::BTreeSet;
+
 use super::calls::{is_ignored, is_vectorizable_call};
 use super::parts::{Parts, elements};
 use super::shapes::Shape;
 use super::writer::VectorWriter;
-use crate::analysis::values::has_variable_divisor;
+use crate::analysis::values::{has_opcode, has_variable_divisor};
 use crate::ir::function::{Instruction, Opcode, Terminator};
 use crate::transforms::vector_math::MATH_PREFIX;
 
 /// Iterations of each loop.
 const ITERATIONS: u64 = 8;
+/// The time of a branch, or of a selection that may become one, with its part of mispredictions.
+const UNPREDICTABLE: u64 = 40;
 /// Nesting beyond which loops count as often as those outside.
 const MAX_DEPTH: usize = 4;
 
@@ -42,6 +46,7 @@ impl VectorWriter<'_, '_> {
         }
         let plan = self.plan;
         let mut cost = Cost::default();
+        let uneven = self.uneven_loops();
         for number in self.order.blocks.clone() {
             let depth = self.order.loops_around(number).count().min(MAX_DEPTH);
             let Some(block) = plan.function.blocks.get(number).filter(|_| depth > 0) else { continue };
@@ -55,16 +60,47 @@ impl VectorWriter<'_, '_> {
                 && line.values().next().is_some()
             {
                 let is_divergent = self.shapes.divergent.contains(&number);
-                own.add(if is_divergent { Cost::new(40, 60) } else { Cost::new(10, 20) }, 1);
+                own.add(if is_divergent { Cost::new(UNPREDICTABLE, 60) } else { Cost::new(10, 20) }, 1);
             }
             // Lanes wait for the one with the most iterations, and execute what one of them does.
-            if self.order.loops_around(number).any(|one| self.shapes.divergent_loops.contains(&one.header)) {
+            if self.order.loops_around(number).any(|one| uneven.contains(&one.header)) {
                 own.vector = own.vector.saturating_mul(2);
             }
             cost.add(own, times);
         }
         self.block = usize::MAX;
-        cost.vector < cost.scalar.saturating_mul(self.lanes)
+        cost.vector.saturating_mul(5) < cost.scalar.saturating_mul(self.lanes).saturating_mul(4)
+    }
+
+    /// The headers of loops that lanes leave in iterations far from each other: not where a position is compared with an end,
+    /// as in `for (i = id; i < n; i += size)`.
+    fn uneven_loops(&self) -> BTreeSet<usize> {
+        let mut uneven = BTreeSet::new();
+        for one in self.order.loops.iter().filter(|one| self.shapes.divergent_loops.contains(&one.header)) {
+            let mut exits = one.blocks.iter().filter(|block| {
+                let is_exit = self.order.successors(**block).iter().any(|next| !one.blocks.contains(next));
+                is_exit && self.shapes.divergent.contains(block)
+            });
+            if exits.any(|block| !self.compares_positions(*block)) {
+                uneven.insert(one.header);
+            }
+        }
+        uneven
+    }
+
+    /// Whether the branch at the end of a block compares affine and uniform values.
+    fn compares_positions(&self, block: usize) -> bool {
+        let Some(Terminator::Branch(line)) =
+            self.plan.function.blocks.get(block).map(|block| &block.terminator)
+        else {
+            return false;
+        };
+        let condition = line.values().next().and_then(|name| self.plan.values.definitions.get(name));
+        condition.is_some_and(|condition| {
+            let compared = &condition.instruction;
+            has_opcode(compared, &["icmp"])
+                && compared.operands().all(|name| self.shapes.shape(name) != Shape::Varying)
+        })
     }
 
     fn instruction_cost(&self, instruction: &Instruction) -> Cost {
@@ -82,7 +118,8 @@ impl VectorWriter<'_, '_> {
                 "udiv" | "sdiv" | "urem" | "srem" if has_variable_divisor(instruction) => {
                     Cost::new(60 * count, 80 * count * lanes)
                 }
-                "udiv" | "sdiv" | "urem" | "srem" => Cost::new(30 * count, 60 * registers),
+                "udiv" | "sdiv" | "urem" | "srem" => Cost::new(15 * count, 40 * registers),
+                "select" => Cost::new(UNPREDICTABLE * count, 10 * registers),
                 "fdiv" => Cost::new(40 * count, 60 * registers),
                 "frem" => Cost::new(200 * count, 220 * count * lanes),
                 "mul" => Cost::new(10 * count, 30 * registers),
@@ -106,13 +143,28 @@ impl VectorWriter<'_, '_> {
         let size = ty.map_or(0, |layout| layout.size);
         match shape {
             Shape::Uniform => Cost::new(10, 10),
-            Shape::Affine { stride, .. } if u64::try_from(stride) == Ok(size) => {
-                let registers = size.saturating_mul(8 * self.lanes).div_ceil(u64::from(self.vector_bits));
-                Cost::new(10, 20 * registers)
+            Shape::Affine { stride, .. }
+                if u64::try_from(stride) == Ok(size) && self.may_access_at_once(size) =>
+            {
+                Cost::new(10, 20 * size.saturating_mul(8 * self.lanes).div_ceil(self.register_bits()))
             }
-            _ if self.vector_bits >= 512 && [4, 8].contains(&size) => Cost::new(10, 16 * self.lanes),
+            _ if self.vector_bits >= 512 && [4, 8].contains(&size) => {
+                Cost::new(10, if access.opcode == Opcode::Load { 25 } else { 50 } * self.lanes)
+            }
             _ => Cost::new(10, 35 * self.lanes),
         }
+    }
+
+    /// Whether lanes access adjacent elements at once: where all execute the block, or the CPU has masks.
+    fn may_access_at_once(&self, size: u64) -> bool {
+        let is_conditional =
+            self.order.loops_around(self.block).last().is_some_and(|one| one.header != self.block);
+        !is_conditional || !self.shapes.partial.contains(&self.block) || self.vector_bits >= 256 && size >= 4
+    }
+
+    /// The bits of registers: clang prefers those of AVX2 where there are wider ones.
+    fn register_bits(&self) -> u64 {
+        u64::from(self.vector_bits.min(256))
     }
 
     /// The elements of an instruction's value, and the registers of its vectors.
@@ -127,7 +179,7 @@ impl VectorWriter<'_, '_> {
             "i1" => 32,
             element => self.types.layout(element)?.size.saturating_mul(8),
         };
-        let registers = bits.saturating_mul(self.lanes).div_ceil(u64::from(self.vector_bits)).max(1);
+        let registers = bits.saturating_mul(self.lanes).div_ceil(self.register_bits()).max(1);
         Some((count, registers.saturating_mul(count)))
     }
 }

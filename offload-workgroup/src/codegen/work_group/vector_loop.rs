@@ -35,6 +35,7 @@ impl FunctionWriter<'_, '_> {
                 self.vector_regions.insert(number, region);
             }
         }
+        self.has_vector_regions = !self.vector_regions.is_empty();
     }
 
     /// Writes the loop over vectors.
