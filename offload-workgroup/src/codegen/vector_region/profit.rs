@@ -1,6 +1,6 @@
 //! The profit of vectors: an estimate of the time of a region's loops, one work-item after the other and as vectors.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::calls::{is_ignored, is_vectorizable_call};
 use super::parts::{Parts, elements};
@@ -47,6 +47,7 @@ impl VectorWriter<'_, '_> {
         let plan = self.plan;
         let mut cost = Cost::default();
         let uneven = self.uneven_loops();
+        let ways = self.ways();
         for number in self.order.blocks.clone() {
             let depth = self.order.loops_around(number).count().min(MAX_DEPTH);
             let Some(block) = plan.function.blocks.get(number).filter(|_| depth > 0) else { continue };
@@ -59,9 +60,10 @@ impl VectorWriter<'_, '_> {
             if let Terminator::Branch(line) = &block.terminator
                 && line.values().next().is_some()
             {
-                let is_divergent = self.shapes.divergent.contains(&number);
-                own.add(if is_divergent { Cost::new(UNPREDICTABLE, 60) } else { Cost::new(10, 20) }, 1);
+                own.add(self.branch_cost(number), 1);
             }
+            // One work-item takes one of the ways.
+            own.scalar = own.scalar.checked_div(ways.get(&number).copied().unwrap_or(1)).unwrap_or(0);
             // Lanes wait for the one with the most iterations, and execute what one of them does.
             if self.order.loops_around(number).any(|one| uneven.contains(&one.header)) {
                 own.vector = own.vector.saturating_mul(2);
@@ -70,6 +72,36 @@ impl VectorWriter<'_, '_> {
         }
         self.block = usize::MAX;
         cost.vector.saturating_mul(5) < cost.scalar.saturating_mul(self.lanes).saturating_mul(4)
+    }
+
+    /// The time of a branch: vectors have masks for each way.
+    fn branch_cost(&self, block: usize) -> Cost {
+        let ways = u64::try_from(self.order.successors(block).len()).unwrap_or(1);
+        if !self.shapes.divergent.contains(&block) {
+            return Cost::new(10, 10 * ways);
+        }
+        // Registers for masks hold all lanes.
+        let registers =
+            if self.vector_bits >= 512 { 1 } else { (32 * self.lanes).div_ceil(self.register_bits()) };
+        Cost::new(UNPREDICTABLE, (20 + 30 * registers).saturating_mul(ways))
+    }
+
+    /// The ways at divergent branches inside of a loop, for each block on one of them.
+    fn ways(&self) -> BTreeMap<usize, u64> {
+        let mut ways = BTreeMap::new();
+        for branch in &self.shapes.divergent {
+            let successors = self.order.successors(*branch);
+            let Some(inner) = self.order.loops_around(*branch).last() else { continue };
+            if !successors.iter().all(|next| inner.blocks.contains(next)) {
+                continue;
+            }
+            let count = u64::try_from(successors.len()).unwrap_or(1);
+            for block in self.plan.cfg.divergent_region(*branch) {
+                let known = ways.entry(block).or_insert(count);
+                *known = count.max(*known);
+            }
+        }
+        ways
     }
 
     /// The headers of loops that lanes leave in iterations far from each other: not where a position is compared with an end,
@@ -109,7 +141,7 @@ impl VectorWriter<'_, '_> {
         let lanes = self.lanes;
         let Some((count, registers)) = self.registers(instruction) else { return Cost::new(10, 10 * lanes) };
         match instruction.opcode {
-            Opcode::Phi if is_varying => Cost::new(0, 10 * registers),
+            Opcode::Phi if is_varying => Cost::new(0, 20 * registers),
             Opcode::Load | Opcode::Store => self.access_cost(instruction),
             _ if !is_varying => Cost::new(5, 5),
             Opcode::Call if instruction.line.contains(MATH_PREFIX) => Cost::new(200, 300 * registers),

@@ -320,10 +320,8 @@ impl<'f> VectorWriter<'_, 'f> {
         if let Some(known) = self.local.vectors.get(name).or_else(|| self.fixed.vectors.get(name)) {
             return Some(known.clone());
         }
-        let ty = match name == self.plan.function.parameter {
-            true => "ptr".to_string(),
-            false => self.value_type(name)?,
-        };
+        let ty =
+            if name == self.plan.function.parameter { "ptr".to_string() } else { self.value_type(name)? };
         let vectors = match self.shape_here(name) {
             Shape::Uniform => self.splat_value(name, &ty)?,
             Shape::Affine { stride, conditional: false } => vec![self.affine_vector(name, &ty, stride)?],
