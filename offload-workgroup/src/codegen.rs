@@ -2,5 +2,6 @@
 
 pub(crate) mod plan;
 pub(crate) mod region;
+pub(crate) mod vector_region;
 pub(crate) mod versioning;
 pub(crate) mod work_group;

@@ -11,6 +11,7 @@
 //! private_memory
 //! plan                parallel regions, and the layout of the context
 //! work_group, region  a work-item loop for each parallel region
+//! vector_region       vectors of work-items for regions with divergent loops
 //! versioning          a version of the loop for rows in which comparisons are invariant
 //! ```
 //!
@@ -34,6 +35,7 @@ use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symb
 use crate::kernel::Kernel;
 use crate::options::{Options, Validity};
 use crate::transforms::local_atomics::{self, LocalMemory};
+use crate::transforms::loop_interchange::Loops;
 use crate::transforms::thread_local::{local_arrays, thread_local_definition};
 use crate::transforms::{if_conversion, loop_interchange, sub_groups, vector_math};
 use crate::{WARP_SIZE, WORK_ITEM_PREFIX, is_barrier};
@@ -54,6 +56,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
     let numbered = ModuleNumbers::new(module);
     let local_arrays = local_arrays(module);
     let has_sub_groups = sub_groups::has_size_variable(module);
+    let may_declare_variants = vector_math::may_declare_variants(module);
     let mut numbers = numbered.free;
     let mut known_kernels = HashMap::new();
     known_kernels.extend(kernels.iter().map(|kernel| (kernel.name.as_str(), kernel)));
@@ -86,27 +89,6 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         let body: Vec<&str> = constants.iter().map(|line| line.as_ref()).collect();
         refuse_barrier_calls(kernel, &body, &with_barrier)?;
         refuse_unknown_attributes(kernel, &body, &numbered)?;
-        let parsed = Function::parse(&body, &types);
-        let mut function = parsed.map_err(|error| refusal(kernel, &error.with_line(&numbered.lines)))?;
-        if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
-            function.scheduling = Scheduling::Lockstep;
-        }
-        let validity = match function.scheduling {
-            Scheduling::Lockstep => options.validity,
-            // No rule of OpenCL C on barriers applies.
-            Scheduling::Independent => Validity::Checked,
-        };
-        if validity == Validity::Assumed {
-            local_atomics::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
-            // Most small kernels have no loop, and no need of the analyses.
-            if function.has_backward_branch() {
-                loop_interchange::insert_barriers(&mut function);
-                if_conversion::convert_unpredictable_stores(&mut function, &types);
-            }
-        }
-        sub_groups::insert_loop_barriers(&mut function);
-        let plan =
-            Plan::new(&function, &types, &local_arrays, validity).map_err(|why| refusal(kernel, &why))?;
         let context = WorkGroupContext {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),
@@ -116,16 +98,83 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
             first_node: numbers.node,
             lines: &numbered.lines,
             vector_bits: options.vector_bits,
+            // Functions of the library have variants only if the module can keep them.
+            has_vector_regions: options.divergent_loops && may_declare_variants,
+            types: &types,
         };
-        let text = write_work_group_function(&plan, &context);
+        let input =
+            KernelInput { known, body: &body, local_arrays: &local_arrays, numbered: &numbered, context };
+        let mut text = input.write(options.validity)?;
+        if text.has_scalar_loops {
+            let context = WorkGroupContext { has_vector_regions: false, ..context };
+            text = KernelInput { context, ..input }.write(options.validity)?;
+        }
         out.push_str(&text.function);
         metadata.push_str(&text.metadata);
-        let group = function.attributes.as_deref().map(|own| numbered.group(own)).unwrap_or_default();
-        let _ = writeln!(metadata, "{}", work_group_attributes(group, &plan, numbers.attributes));
         numbers = FreeNumbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
     Ok(vector_math::declare_vector_variants(out, options.vector_bits))
+}
+
+/// A kernel, and what its work-group function depends on.
+#[derive(Clone, Copy)]
+struct KernelInput<'a> {
+    known: Option<&'a Kernel>,
+    /// The lines of its work-item function without the closing brace.
+    body: &'a [&'a str],
+    local_arrays: &'a BTreeSet<&'a str>,
+    numbered: &'a ModuleNumbers<'a>,
+    context: WorkGroupContext<'a>,
+}
+
+/// The work-group function of a kernel.
+struct KernelText {
+    function: String,
+    metadata: String,
+    next_node: u64,
+    /// Whether divergent loops have become neither vectors nor chunks.
+    has_scalar_loops: bool,
+}
+
+impl KernelInput<'_> {
+    fn write(&self, validity: Validity) -> Result<KernelText> {
+        let KernelInput { known, body, local_arrays, numbered, context } = *self;
+        let WorkGroupContext { kernel, types, .. } = context;
+        let parsed = Function::parse(body, types);
+        let mut function = parsed.map_err(|error| refusal(kernel, &error.with_line(&numbered.lines)))?;
+        if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
+            function.scheduling = Scheduling::Lockstep;
+        }
+        let validity = match function.scheduling {
+            Scheduling::Lockstep => validity,
+            // No rule of OpenCL C on barriers applies.
+            Scheduling::Independent => Validity::Checked,
+        };
+        let mut has_divergent_loops = false;
+        if validity == Validity::Assumed {
+            local_atomics::mark(&mut function, &LocalMemory { arrays: local_arrays, kernel: known });
+            // Most small kernels have no loop, and no need of the analyses.
+            if function.has_backward_branch() {
+                let loops = if context.has_vector_regions { Loops::Uniform } else { Loops::All };
+                has_divergent_loops = loop_interchange::insert_barriers(&mut function, loops);
+                if_conversion::convert_unpredictable_stores(&mut function, types);
+            }
+        }
+        sub_groups::insert_loop_barriers(&mut function);
+        let plan =
+            Plan::new(&function, types, local_arrays, validity).map_err(|why| refusal(kernel, &why))?;
+        let text = write_work_group_function(&plan, &context);
+        let mut metadata = text.metadata;
+        let group = function.attributes.as_deref().map(|own| numbered.group(own)).unwrap_or_default();
+        let _ = writeln!(metadata, "{}", work_group_attributes(group, &plan, context.attributes));
+        Ok(KernelText {
+            function: text.function,
+            metadata,
+            next_node: text.next_node,
+            has_scalar_loops: has_divergent_loops && !text.has_vector_regions,
+        })
+    }
 }
 
 fn refusal(kernel: &str, why: &str) -> Error {

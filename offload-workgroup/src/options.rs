@@ -9,18 +9,27 @@ pub struct Options {
     pub vector_bits: u32,
     /// Whether transformations rely on the validity of kernels.
     pub validity: Validity,
+    /// Whether loops that work-items leave in different iterations are vectorised. The text is several times longer, and
+    /// without LLVM's optimisations much slower.
+    pub divergent_loops: bool,
 }
 
 impl Options {
     /// Options for valid kernels on a CPU with vectors of `vector_bits` bits.
     pub fn new(vector_bits: u32) -> Options {
-        Options { vector_bits, validity: Validity::Assumed }
+        Options { vector_bits, validity: Validity::Assumed, divergent_loops: true }
     }
 
     /// The options with another validity.
     #[must_use]
     pub fn with_validity(self, validity: Validity) -> Options {
         Options { validity, ..self }
+    }
+
+    /// The options with vectors for divergent loops, or without them.
+    #[must_use]
+    pub fn with_divergent_loops(self, divergent_loops: bool) -> Options {
+        Options { divergent_loops, ..self }
     }
 }
 

@@ -342,7 +342,7 @@ fn next_convergence(successors: &[Vec<usize>], ends: &Ends) -> Vec<Rc<[Convergen
 
 /// The strongly connected components of a graph (Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972): each
 /// behind those that it reaches.
-fn strongly_connected_components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn strongly_connected_components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut components = Vec::new();
     // The order of the first visit; blocks of finished components have the greatest number.
     let mut numbers: Vec<Option<usize>> = vec![None; next.len()];

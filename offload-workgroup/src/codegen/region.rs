@@ -28,6 +28,8 @@ pub(crate) struct RegionText {
     pub(crate) end: String,
     /// Whether functions that read the local id from memory may be called.
     pub(crate) needs_local_id: bool,
+    /// Values that are computed before the first block, operands first.
+    pub(crate) rematerialized: Vec<String>,
 }
 
 /// An exit of a region.
@@ -140,7 +142,7 @@ pub(crate) fn write_region<'f>(
 }
 
 /// The values that a region uses, except in debug records and lifetime markers.
-fn used_values<'f>(plan: &Plan<'f>, region: &ParallelRegion<'f>) -> BTreeSet<&'f str> {
+pub(crate) fn used_values<'f>(plan: &Plan<'f>, region: &ParallelRegion<'f>) -> BTreeSet<&'f str> {
     let mut used = BTreeSet::new();
     for block in region.blocks.iter().filter_map(|number| plan.function.blocks.get(*number)) {
         for instruction in block.instructions.iter().filter(|instruction| !instruction.is_marker()) {
@@ -186,6 +188,7 @@ impl<'f> RegionWriter<'_, 'f> {
             self.collect_operands(name, &mut collected, &mut order);
         }
         self.rematerialized.extend(order.iter().copied());
+        self.text.rematerialized = order.iter().map(|name| name.to_string()).collect();
         for name in &plan.memory.live_across_barrier {
             self.write_variable_address(name);
         }

@@ -7,6 +7,9 @@ mod dispatch;
 mod independent;
 mod row_version;
 mod successors;
+mod vector_loop;
+
+pub(crate) use self::dispatch::merge_text;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,6 +20,8 @@ use crate::WORK_GROUP_PREFIX;
 use crate::analysis::work_item_state::{GROUP_FIELDS, SUB_GROUP_SIZE, axis};
 use crate::codegen::plan::{ContextLayout, Plan, Storage};
 use crate::codegen::region::{Nodes, RegionCopy, RegionText, write_region};
+use crate::codegen::vector_region::VectorRegion;
+use crate::ir::Types;
 use crate::ir::function::{Opcode, Scheduling};
 use crate::ir::line::{Line, NameMap};
 use crate::options::Validity;
@@ -41,6 +46,9 @@ pub(crate) struct WorkGroupContext<'a> {
     pub(crate) lines: &'a BTreeMap<String, u32>,
     /// Bits of the CPU's vectors.
     pub(crate) vector_bits: u32,
+    /// Whether regions with divergent loops are vectorised.
+    pub(crate) has_vector_regions: bool,
+    pub(crate) types: &'a Types<'a>,
 }
 
 /// A work-group function and its metadata.
@@ -49,6 +57,8 @@ pub(crate) struct WorkGroupText {
     pub(crate) function: String,
     pub(crate) metadata: String,
     pub(crate) next_node: u64,
+    /// Whether a region is vectorised.
+    pub(crate) has_vector_regions: bool,
 }
 
 /// The text of the work-group function of a kernel that `plan` divides into regions.
@@ -59,6 +69,8 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
         body: String::new(),
         metadata: String::new(),
         node: context.first_node,
+        vector_regions: BTreeMap::new(),
+        has_vector_regions: false,
     };
     let empty = writer.new_node();
     let _ = writeln!(writer.metadata, "!{empty} = !{{}}");
@@ -78,7 +90,12 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
         attributes = context.attributes,
         body = writer.body,
     );
-    WorkGroupText { function, metadata: writer.metadata, next_node: writer.node }
+    WorkGroupText {
+        function,
+        metadata: writer.metadata,
+        next_node: writer.node,
+        has_vector_regions: writer.has_vector_regions,
+    }
 }
 
 struct FunctionWriter<'w, 'p> {
@@ -87,12 +104,16 @@ struct FunctionWriter<'w, 'p> {
     body: String,
     metadata: String,
     node: u64,
+    /// The vectorised regions, by number.
+    vector_regions: BTreeMap<usize, VectorRegion>,
+    has_vector_regions: bool,
 }
 
 impl FunctionWriter<'_, '_> {
     /// Writes the regions for work-items that execute the same one.
     fn write_regions(&mut self, empty: u64) {
         let plan = self.plan;
+        self.find_vector_regions(empty);
         self.write_prologue(empty);
         self.body.push_str("  br label %offload.begin.p0\n");
         for number in (0..plan.regions.len()).filter(|number| !plan.begins_in_chunk(*number)) {
@@ -196,6 +217,9 @@ impl FunctionWriter<'_, '_> {
             }
         }
         self.write_chunk_allocas();
+        for region in self.vector_regions.values() {
+            self.body.push_str(&region.allocas);
+        }
         let records = plan.function.instructions().filter(|instruction| instruction.is_debug_declaration());
         for record in records {
             if let Some(text) = debug_declaration(plan, &record.line) {
@@ -246,7 +270,8 @@ impl FunctionWriter<'_, '_> {
     /// Writes the work-item loops of a region, and the branch to its successor.
     fn write_work_item_loops(&mut self, copy: RegionCopy, text: &RegionText, nodes: Nodes) {
         let n = copy.region;
-        let version = self.row_version(n, nodes.empty);
+        let vector_region = self.vector_regions.remove(&n);
+        let version = if vector_region.is_none() { self.row_version(n, nodes.empty) } else { None };
         let _ = write!(self.body, "offload.begin.p{n}:\n{}", text.head);
         if let Some(version) = &version {
             self.body.push_str(&version.text.head);
@@ -254,13 +279,17 @@ impl FunctionWriter<'_, '_> {
         let successors = self.plan.regions.get(n).map(|region| region.successors.clone()).unwrap_or_default();
         self.reset_successors(&successors, GROUP_SCOPE);
         self.open_rows(n);
-        match &version {
-            Some(version) => self.write_row_version(n, version),
-            None => {
+        match (&vector_region, &version) {
+            (Some(region), _) => self.write_vector_loop(n, region),
+            (None, Some(version)) => self.write_row_version(n, version),
+            (None, None) => {
                 let _ = writeln!(self.body, "  br label %offload.loop.x.p{n}");
             }
         }
-        self.open_loop(n, 0, &format!("offload.loop.y.p{n}"));
+        match &vector_region {
+            Some(_) => self.open_remainder(n),
+            None => self.open_loop(n, 0, &format!("offload.loop.y.p{n}")),
+        }
         let _ =
             writeln!(self.body, "  %offload.i.p{n} = add nuw nsw i64 %offload.before.p{n}, %offload.x.p{n}");
         self.write_work_item(copy, text, "");

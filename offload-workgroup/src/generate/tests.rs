@@ -3,7 +3,9 @@
 use super::*;
 
 fn generate(module: &str) -> String {
-    generate_work_groups(module, &[Kernel::new("k")], &Options::new(128)).unwrap()
+    // What divergent loops become is in the tests of `vector_region`.
+    let options = Options::new(128).with_divergent_loops(false);
+    generate_work_groups(module, &[Kernel::new("k")], &options).unwrap()
 }
 
 /// Reverses a group: two parallel regions, and a position that is rematerialised.

@@ -22,10 +22,29 @@ use crate::ir::function::{BarrierScope, Block, Function, Instruction, Iterations
 use crate::options::Validity;
 
 /// Inserts barriers into the innermost loops of `function` that are worth an interchange.
-pub(crate) fn insert_barriers(function: &mut Function) {
-    let barriers = LoopAnalysis::new(function).barriers();
-    function.has_interchanged_loops |= !barriers.is_empty();
-    function.insert_barriers_after_phis(&barriers);
+///
+/// Returns whether there are others with divergent exits, which `loops` leaves out.
+pub(crate) fn insert_barriers(function: &mut Function, loops: Loops) -> bool {
+    let Barriers { blocks, has_others } = LoopAnalysis::new(function).barriers(loops);
+    function.has_interchanged_loops |= !blocks.is_empty();
+    function.insert_barriers_after_phis(&blocks);
+    has_others
+}
+
+/// The loops that are interchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loops {
+    All,
+    /// Those that all work-items leave together.
+    Uniform,
+}
+
+/// The implicit barriers of a function.
+struct Barriers {
+    /// The scopes by the blocks that get a barrier behind their phis: headers of loops, and merge blocks of divergent exits.
+    blocks: BTreeMap<usize, BarrierScope>,
+    /// Whether loops that would be interchanged are left out.
+    has_others: bool,
 }
 
 /// The divergent exits of a loop.
@@ -76,8 +95,8 @@ impl<'f> LoopAnalysis<'f> {
         })
     }
 
-    /// The blocks that get a barrier behind their phis: headers of loops, and merge blocks of divergent exits.
-    fn barriers(&self) -> BTreeMap<usize, BarrierScope> {
+    fn barriers(&self, interchanged: Loops) -> Barriers {
+        let mut has_others = false;
         let loops = self.cfg.loops();
         let headers: BTreeSet<usize> = loops.iter().map(|one| one.header).collect();
         // What a chunk stores across the iterations of an outer loop is in memory only if that has a barrier.
@@ -112,13 +131,17 @@ impl<'f> LoopAnalysis<'f> {
             }
             if let Some(DivergentExit { iterations, merge_blocks }) = self.divergent_exit(candidate, &blocks)
             {
+                if interchanged == Loops::Uniform {
+                    has_others = true;
+                    continue;
+                }
                 barriers.insert(candidate.header, BarrierScope::Chunk(iterations));
                 for block in merge_blocks {
                     barriers.entry(block).or_insert(BarrierScope::Chunk(Iterations::Uniform));
                 }
             }
         }
-        barriers
+        Barriers { blocks: barriers, has_others }
     }
 
     fn blocks(&self, of: &Loop) -> Vec<&'f Block> {

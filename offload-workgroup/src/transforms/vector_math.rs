@@ -120,9 +120,7 @@ pub(crate) fn declare_vector_variants(module: String, vector_bits: u32) -> Strin
     if used.is_empty() {
         return module;
     }
-    // A module can have one list of globals that must be kept.
-    let has_list = module.lines().any(|line| line.starts_with("@llvm.compiler.used ="));
-    let vector_bits = if has_list { 0 } else { vector_bits };
+    let vector_bits = if may_declare_variants(&module) { vector_bits } else { 0 };
     let mut number = ModuleNumbers::new(&module).free.attributes;
     // The sources may call functions of vectors, too.
     let present = functions_present(&module);
@@ -171,6 +169,17 @@ pub(crate) fn declare_vector_variants(module: String, vector_bits: u32) -> Strin
         );
     }
     text + &tail
+}
+
+/// The variant for vectors of `lanes` elements of the scalar function `symbol`.
+pub(crate) fn vector_symbol(symbol: &str, lanes: u32) -> Option<String> {
+    let function = functions().into_iter().find(|function| function.symbol == symbol)?;
+    Some(function.vector_symbol(lanes))
+}
+
+/// Whether [`declare_vector_variants`] can add the variants to `module`: it can have one list of globals that must be kept.
+pub(crate) fn may_declare_variants(module: &str) -> bool {
+    !module.lines().any(|line| line.starts_with("@llvm.compiler.used ="))
 }
 
 /// The functions that a module declares or defines.

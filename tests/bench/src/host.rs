@@ -1,4 +1,4 @@
-//! `bench host`: twelve kernels, and twenty of public suites, on the target `host`, beside PoCL and Intel's runtime on the
+//! `bench host`: eighteen kernels, and twenty of public suites, on the target `host`, beside PoCL and Intel's runtime on the
 //! same cores.
 
 mod table;

@@ -15,10 +15,11 @@ use crate::case::{Case, CaseArg, Language, Range};
 
 /// Kernels that were compiled wrongly once, refused, or reported by sanitized builds, and one or more for each condition
 /// that makes a transformation legal: what is wrong without it.
-const CORPUS: [&str; 3] = [
+const CORPUS: [&str; 4] = [
     include_str!("written/conditions.cl"),
     include_str!("written/kernels.cl"),
     include_str!("written/kernels.cpp"),
+    include_str!("written/vectors.cl"),
 ];
 /// The builds that are right about the corpus. PoCL compiles some of it wrongly.
 pub const BUILDS: [BuildKind; 3] = [BuildKind::Dev, BuildKind::Release, BuildKind::Sanitized];

@@ -285,7 +285,7 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
     let mut key = KeyBuilder::new("host work-groups").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
-    key = key.part(&[u8::from(part.is_partial)]);
+    key = key.part(&[u8::from(part.is_partial), u8::from(inspectable(session))]);
     for kernel in &part.kernels {
         let required = (kernel.required_work_group, kernel.required_sub_group);
         key = key.part(format!("{} {required:?}", kernel.name).as_bytes());
@@ -293,6 +293,8 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
     session.cache().get_or(key.finish(), || {
         let kernels: Vec<_> = part.kernels.iter().map(|kernel| kernel.for_work_groups()).collect();
         let options = Options::new(cpu.vector_bits).with_validity(validity);
+        // Without optimisations vectors are slower than what they replace, and debuggers show one work-item.
+        let options = options.with_divergent_loops(!inspectable(session));
         let mut groups =
             offload_workgroup::generate_work_groups(&work_items.read_text()?, &kernels, &options)?;
         if part.is_partial {

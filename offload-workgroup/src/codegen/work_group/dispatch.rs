@@ -35,15 +35,7 @@ impl FunctionWriter<'_, '_> {
 
     /// Merges the code `successor` into the least and the greatest one.
     pub(super) fn merge_successor(&mut self, successor: &str, suffix: &str, scope: &str) {
-        for (name, predicate) in [("least", "ult"), ("most", "ugt")] {
-            let _ = writeln!(
-                self.body,
-                "  %offload.{name}.{suffix} = load i32, ptr %offload.{scope}{name}\n  \
-                 %offload.{name}.is.{suffix} = icmp {predicate} i32 {successor}, %offload.{name}.{suffix}\n  \
-                 %offload.{name}.now.{suffix} = select i1 %offload.{name}.is.{suffix}, i32 {successor}, i32 %offload.{name}.{suffix}\n  \
-                 store i32 %offload.{name}.now.{suffix}, ptr %offload.{scope}{name}"
-            );
-        }
+        self.body.push_str(&merge_text(successor, suffix, scope));
     }
 
     /// Makes the uniform values that region `number` defines the ones that later regions load.
@@ -94,4 +86,19 @@ impl FunctionWriter<'_, '_> {
         }
         let _ = writeln!(self.body, "  store i32 {last}, ptr %offload.status\n  br label %offload.leave");
     }
+}
+
+/// The text that merges the code `successor` into the least and the greatest one.
+pub(crate) fn merge_text(successor: &str, suffix: &str, scope: &str) -> String {
+    let mut text = String::new();
+    for (name, predicate) in [("least", "ult"), ("most", "ugt")] {
+        let _ = writeln!(
+            text,
+            "  %offload.{name}.{suffix} = load i32, ptr %offload.{scope}{name}\n  \
+             %offload.{name}.is.{suffix} = icmp {predicate} i32 {successor}, %offload.{name}.{suffix}\n  \
+             %offload.{name}.now.{suffix} = select i1 %offload.{name}.is.{suffix}, i32 {successor}, i32 %offload.{name}.{suffix}\n  \
+             store i32 %offload.{name}.now.{suffix}, ptr %offload.{scope}{name}"
+        );
+    }
+    text
 }

@@ -28,7 +28,7 @@ define void @f(ptr %args) {
 fn interchanged(text: &str) -> Function {
     let lines: Vec<&str> = text.lines().collect();
     let mut function = Function::parse(&lines, &Types::new("")).unwrap();
-    insert_barriers(&mut function);
+    insert_barriers(&mut function, Loops::All);
     function
 }
 

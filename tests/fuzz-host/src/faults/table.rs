@@ -18,7 +18,7 @@ const fn fault(name: &'static str, belief: &'static str, find: &'static str, rep
 }
 
 /// Every fault.
-pub(super) const FAULTS: [Fault; 30] = [
+pub(super) const FAULTS: [Fault; 34] = [
     fault(
         "barrier-behind-loop",
         "a loop that a barrier follows is left together, even if it can return",
@@ -205,5 +205,29 @@ pub(super) const FAULTS: [Fault; 30] = [
         "functions that are called do not read positions",
         "self.text.needs_local_id |= may_call_reader || uses_local_id_address(instruction);",
         "self.text.needs_local_id |= (may_call_reader && false) || uses_local_id_address(instruction);",
+    ),
+    fault(
+        "counters-behind-loops",
+        "what is the same for all lanes in a loop is so behind it",
+        "Some(if self.is_temporal(order, name, Some(at)) { Shape::Varying } else { shape })",
+        "Some(if self.is_temporal(order, name, Some(at)) && false { Shape::Varying } else { shape })",
+    ),
+    fault(
+        "lanes-come-together",
+        "a phi with operands that are the same for all lanes is so",
+        "if self.joins.contains(&at) && shape.is_some() { Some(Shape::Varying) } else { shape }",
+        "if self.joins.contains(&at) && shape.is_none() { Some(Shape::Varying) } else { shape }",
+    ),
+    fault(
+        "lanes-never-wait",
+        "all lanes execute every block",
+        "self.partial.extend(plan.cfg.divergent_region(*branch));",
+        "let _ = plan.cfg.divergent_region(*branch);",
+    ),
+    fault(
+        "inactive-lanes-divide",
+        "divisors of inactive lanes are not zero",
+        "divisors.iter().map(|divisor| self.select(&mask.bits, ty, divisor, &one)).collect()",
+        "{ let _ = (&mask, &one, &ty); divisors.to_vec() }",
     ),
 ];
