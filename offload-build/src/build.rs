@@ -458,7 +458,7 @@ link = "load"
         build.max_registers(64).kernel_max_registers("saxpy", 32);
         build.kernel_targets("saxpy", [TargetKind::Cubin]);
         // SAFETY: nothing is launched.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "declares bounds")]
         unsafe {
             build.kernel_bounds("saxpy", [("x", "n"), ("y", "4")])
         };

@@ -117,7 +117,7 @@ mod tests {
         build.std(OpenClStd::C30).only([TargetKind::Nvptx, TargetKind::Cubin]).max_registers(64);
         build.kernel_max_registers("a.b", 32).kernel_targets("saxpy", [TargetKind::Host]);
         // SAFETY: nothing is launched.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "declares bounds")]
         unsafe {
             build.kernel_bounds("saxpy", [("x", "n * \"2\""), ("a.b", "n")])
         };
