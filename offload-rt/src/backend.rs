@@ -100,13 +100,17 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     }
 
     fn sampler(&self, _settings: SamplerSettings) -> Result<Arc<dyn BackendSampler>, Problem> {
-        Err(no_images())
+        let problem = "samplers: not supported by this back end".to_string();
+        Err(Problem::with_hint(
+            problem,
+            "kernels of CUDA C++ take a `Texture`, which is an image with its settings",
+        ))
     }
 }
 
 /// The problem of a back end without images.
 pub(crate) fn no_images() -> Problem {
-    let problem = "images and samplers: not supported by this back end".to_string();
+    let problem = "images: not supported by this back end".to_string();
     Problem::with_hint(problem, "OpenCL devices and the host CPU have them; elsewhere pass a buffer")
 }
 
