@@ -119,3 +119,15 @@ kernel void value_of_last_iteration(global uint *out, global const uint *in, uin
         for (uint j = 0; j < 5u; j++) { q = k >> (s & 15u); s ^= n << ((w - s) & 15u); w = (ulong)((x << (j & 15u)) + x); }
     out[i] = x + s * 3u + (uint)w + q;
 }
+
+//@ uniform_exit_of_some global=128 local=64 zeros=128 random=128
+// A branch that is the same for all who come to it ends the loop, but not all come to it in the same iteration.
+kernel void uniform_exit_of_some(global uint *out, global const uint *in) {
+    uint i = get_global_id(0), x = in[i], s = i, k;
+    for (k = 0; k < 40u; k++) {
+        x = x * 1664525u + 1013904223u;
+        s += x >> 7; s ^= s << 3; s *= 9u;
+        if (x & 0x300u) { s ^= k; if ((k & 7u) == 5u) break; }
+    }
+    out[i] = s + k * 65537u;
+}
