@@ -105,6 +105,7 @@ pub(crate) fn vectorize(
         types: target.types,
         used_outside: HashSet::new(),
         temporal: HashSet::new(),
+        used_behind: HashSet::new(),
         order,
         shapes,
         number,
@@ -204,6 +205,10 @@ impl<'f> VectorWriter<'_, 'f> {
         }
         if self.shapes.is_temporal(&self.order, name, at) {
             self.temporal.insert(name);
+        }
+        let own = self.order.loop_of_header(definition);
+        if own.is_some_and(|own| at.is_none_or(|at| !own.blocks.contains(&at))) {
+            self.used_behind.insert(name);
         }
     }
 

@@ -354,7 +354,9 @@ impl<'f> VectorWriter<'_, 'f> {
 
     /// Whether lanes that do not take the edge may still read the value that the phi of block `to` has.
     fn needs_old_lanes(&self, from: usize, name: &str, to: usize) -> bool {
-        if self.temporal.contains(name) || self.plan.is_live_out(self.region, name) {
+        // Behind a loop, also one that all leave together, a phi has the value of the last iteration: no lane goes back.
+        let is_used_behind = self.temporal.contains(name) || self.used_behind.contains(name);
+        if is_used_behind || self.plan.is_live_out(self.region, name) {
             return true;
         }
         let predecessors = self.order.predecessors(to);

@@ -163,12 +163,15 @@ impl<'f> Shapes<'f> {
             }
         }
         for branch in &added {
-            self.partial.extend(plan.cfg.divergent_region(*branch));
+            let apart = plan.cfg.divergent_region(*branch);
             for one in order.loops_around(*branch) {
-                if order.successors(*branch).iter().any(|next| !one.blocks.contains(next)) {
+                // Also by a branch that is uniform, where some lanes come to it and others do not.
+                let mut ends = apart.intersection(&one.blocks).chain([branch]);
+                if ends.any(|block| order.successors(*block).iter().any(|next| !one.blocks.contains(next))) {
                     self.divergent_loops.insert(one.header);
                 }
             }
+            self.partial.extend(apart);
             self.joins.extend(joins(plan, order, *branch));
         }
         !added.is_empty()

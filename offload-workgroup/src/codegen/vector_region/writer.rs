@@ -47,6 +47,8 @@ pub(super) struct VectorWriter<'w, 'f> {
     pub(super) used_outside: HashSet<&'f str>,
     /// Values that are used behind a loop that lanes leave in different iterations.
     pub(super) temporal: HashSet<&'f str>,
+    /// Values of headers that are used behind their loops.
+    pub(super) used_behind: HashSet<&'f str>,
     /// Names that are defined before the first block.
     pub(super) fixed: Names,
     /// Names of the block that is written.

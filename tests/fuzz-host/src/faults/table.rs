@@ -221,8 +221,8 @@ pub(super) const FAULTS: [Fault; 34] = [
     fault(
         "lanes-never-wait",
         "all lanes execute every block",
-        "self.partial.extend(plan.cfg.divergent_region(*branch));",
-        "let _ = plan.cfg.divergent_region(*branch);",
+        "self.partial.extend(apart);",
+        "drop(apart);",
     ),
     fault(
         "inactive-lanes-divide",

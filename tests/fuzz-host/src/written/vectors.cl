@@ -109,3 +109,25 @@ kernel void loop_between_barriers(global uint *out, global const uint *in, local
     }
     out[get_global_id(0)] = x + all;
 }
+
+//@ value_of_last_iteration global=128 local=64 zeros=128 random=128 value=6
+// A value of the last iteration but one is used behind a loop that all leave together, if they come to it.
+kernel void value_of_last_iteration(global uint *out, global const uint *in, uint n) {
+    uint i = get_global_id(0), x = in[i], s = i * 3u, q = 0;
+    ulong w = i + 7u;
+    for (uint k = 0; k < 20u && (x & 3u) != 2u; ++k)
+        for (uint j = 0; j < 5u; j++) { q = k >> (s & 15u); s ^= n << ((w - s) & 15u); w = (ulong)((x << (j & 15u)) + x); }
+    out[i] = x + s * 3u + (uint)w + q;
+}
+
+//@ uniform_exit_of_some global=128 local=64 zeros=128 random=128
+// A branch that is the same for all who come to it ends the loop, but not all come to it in the same iteration.
+kernel void uniform_exit_of_some(global uint *out, global const uint *in) {
+    uint i = get_global_id(0), x = in[i], s = i, k;
+    for (k = 0; k < 40u; k++) {
+        x = x * 1664525u + 1013904223u;
+        s += x >> 7; s ^= s << 3; s *= 9u;
+        if (x & 0x300u) { s ^= k; if ((k & 7u) == 5u) break; }
+    }
+    out[i] = s + k * 65537u;
+}
