@@ -218,12 +218,7 @@ pub(super) const FAULTS: [Fault; 34] = [
         "if self.joins.contains(&at) && shape.is_some() { Some(Shape::Varying) } else { shape }",
         "if self.joins.contains(&at) && shape.is_none() { Some(Shape::Varying) } else { shape }",
     ),
-    fault(
-        "lanes-never-wait",
-        "all lanes execute every block",
-        "self.partial.extend(apart);",
-        "drop(apart);",
-    ),
+    fault("lanes-never-wait", "all lanes execute every block", "self.partial.extend(apart);", "drop(apart);"),
     fault(
         "inactive-lanes-divide",
         "divisors of inactive lanes are not zero",
