@@ -360,6 +360,11 @@ impl<'f> VectorWriter<'_, 'f> {
             return true;
         }
         let predecessors = self.order.predecessors(to);
+        let mut loops = predecessors.iter().flat_map(|other| self.order.loops_around(*other));
+        if loops.any(|one| !one.blocks.contains(&to)) {
+            // Lanes leave that loop in different iterations, and wait.
+            return true;
+        }
         if let Some(own) = self.order.loop_of_header(to) {
             let inside = predecessors.iter().filter(|from| own.blocks.contains(from)).count();
             return inside != 1 || predecessors.len() != 2;

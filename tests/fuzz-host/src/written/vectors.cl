@@ -131,3 +131,12 @@ kernel void uniform_exit_of_some(global uint *out, global const uint *in) {
     }
     out[i] = s + k * 65537u;
 }
+
+//@ loops_one_behind_another global=128 local=64 zeros=128 random=128
+// Work-items that have left the first loop wait at the header of the second.
+kernel void loops_one_behind_another(global uint *out, global const uint *in) {
+    uint i = get_global_id(0), x = i * 3u, y = in[0];
+    for (uint k = 0; k < 12u; k++) { y += k ^ x; if ((x & 15u) == 2u) break; }
+    for (uint k = 0; k < 23u; k++) { y = y * 5u + x + 64u; x += k ^ y; if ((y & 63u) == 7u) break; }
+    out[i] += x + y;
+}
