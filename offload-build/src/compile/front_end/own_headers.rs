@@ -154,7 +154,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-2", "0611dd75cfaa9f83"),
-        ("include/cuda-13", "b30ffc6f2392a6ab"),
+        ("include/cuda-13", "dfc221318bb26f68"),
         ("include/hip-1", "225ee1a040c72706"),
     ];
 

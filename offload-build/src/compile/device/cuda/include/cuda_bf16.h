@@ -16,6 +16,8 @@ typedef struct __align__(4) { unsigned short x, y; } __nv_bfloat162_raw;
 
 #define __OFFLOAD_HD static __host__ __device__ __forceinline__
 #define __OFFLOAD_D static __device__ __forceinline__
+// As for halves.
+#define __OFFLOAD_SQRT __nvvm_sqrt_approx_f
 
 // The float of `v` that is rounded to bfloat16 as `v` itself: rounding to odd keeps what decides.
 __OFFLOAD_HD float __offload_to_odd(double v) {

@@ -15,6 +15,8 @@ typedef struct __align__(4) { unsigned short x, y; } __half2_raw;
 
 #define __OFFLOAD_HD static __host__ __device__ __forceinline__
 #define __OFFLOAD_D static __device__ __forceinline__
+// Right to a bit of a float, and so after rounding. No half is a subnormal float.
+#define __OFFLOAD_SQRT __nvvm_sqrt_approx_ftz_f
 #define __OFFLOAD_OF(TYPE) \
   __host__ __device__ __half(TYPE v) : __x((_Float16)v) {} \
   __host__ __device__ __half &operator=(TYPE v) { return *this = __half(v); }

@@ -124,8 +124,7 @@ __OFFLOAD_BOUNDED(__hfma, _relu, (__OFFLOAD_T2 a, __OFFLOAD_T2 b, __OFFLOAD_T2 c
   __OFFLOAD_D __OFFLOAD_T h##NAME(__OFFLOAD_T v) { return __OFFLOAD_T(OF_FLOAT(__OFFLOAD_TO_FLOAT(v))); } \
   __OFFLOAD_D __OFFLOAD_T2 h2##NAME(__OFFLOAD_T2 v) { return __OFFLOAD_T2(h##NAME(v.x), h##NAME(v.y)); }
 #ifdef __NVPTX__
-// Right to a bit of a float, and so after rounding.
-__OFFLOAD_MATH(sqrt, __nvvm_sqrt_approx_ftz_f)
+__OFFLOAD_MATH(sqrt, __OFFLOAD_SQRT)
 #else
 __OFFLOAD_MATH(sqrt, sqrtf)
 #endif
@@ -200,6 +199,7 @@ __OFFLOAD_SHUFFLE(__shfl_xor_sync, int)
 #undef __OFFLOAD_OF
 #undef __OFFLOAD_BITS
 #undef __OFFLOAD_OF_BITS
+#undef __OFFLOAD_SQRT
 #undef __OFFLOAD_TO_FLOAT
 #undef __OFFLOAD_INFINITY
 #undef __OFFLOAD_NAN
