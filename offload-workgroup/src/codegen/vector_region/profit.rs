@@ -71,7 +71,9 @@ impl VectorWriter<'_, '_> {
             cost.add(own, times);
         }
         self.block = usize::MAX;
-        cost.vector.saturating_mul(5) < cost.scalar.saturating_mul(self.lanes).saturating_mul(4)
+        // Loops over positions have few iterations, and addresses that LLVM computes once.
+        let percent = if uneven.is_empty() { 40 } else { 80 };
+        cost.vector.saturating_mul(100) < cost.scalar.saturating_mul(self.lanes).saturating_mul(percent)
     }
 
     /// The time of a branch: vectors have masks for each way.
@@ -83,7 +85,9 @@ impl VectorWriter<'_, '_> {
         // Registers for masks hold all lanes.
         let registers =
             if self.vector_bits >= 512 { 1 } else { (32 * self.lanes).div_ceil(self.register_bits()) };
-        Cost::new(UNPREDICTABLE, (20 + 30 * registers).saturating_mul(ways))
+        // Neighbours leave a loop over positions alike.
+        let scalar = if self.compares_positions(block) { 10 } else { UNPREDICTABLE };
+        Cost::new(scalar, (20 + 30 * registers).saturating_mul(ways))
     }
 
     /// The ways at divergent branches inside of a loop, for each block on one of them.

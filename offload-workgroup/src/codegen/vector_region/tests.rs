@@ -120,7 +120,7 @@ fn divisors_of_inactive_lanes_are_one() {
     assert!(last.contains("= select <16 x i1> ") && last.contains("<16 x i32> <i32 1, i32 1,"), "{last}");
 }
 
-/// Sums elements from the position on, in strides of the group.
+/// Sums powers of elements from the position on, in strides of the group.
 const STRIDES: &str = "\
 define void @__offload_work_item_k(ptr %args) #0 {
 entry:
@@ -137,7 +137,28 @@ head:
   %value = load float, ptr %from, align 4
   %square = fmul float %value, %value
   %cube = fmul float %square, %value
-  %more = fadd float %sum, %cube
+  %power4 = fmul float %cube, %value
+  %power5 = fmul float %power4, %value
+  %power6 = fmul float %power5, %value
+  %power7 = fmul float %power6, %value
+  %power8 = fmul float %power7, %value
+  %power9 = fmul float %power8, %value
+  %power10 = fmul float %power9, %value
+  %power11 = fmul float %power10, %value
+  %power12 = fmul float %power11, %value
+  %power13 = fmul float %power12, %value
+  %power14 = fmul float %power13, %value
+  %power15 = fmul float %power14, %value
+  %power16 = fmul float %power15, %value
+  %power17 = fmul float %power16, %value
+  %power18 = fmul float %power17, %value
+  %power19 = fmul float %power18, %value
+  %power20 = fmul float %power19, %value
+  %power21 = fmul float %power20, %value
+  %power22 = fmul float %power21, %value
+  %power23 = fmul float %power22, %value
+  %power24 = fmul float %power23, %value
+  %more = fadd float %sum, %power24
   %next = add i32 %i, 256
   %done = icmp ugt i32 %next, 100000
   br i1 %done, label %exit, label %head
