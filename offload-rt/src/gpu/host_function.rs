@@ -37,7 +37,7 @@ pub(super) fn capture<A: DriverApi>(
     function: &Arc<RepeatedFunction>,
 ) -> ApiResult<(), A> {
     let data = Arc::as_ptr(function).cast_mut();
-    // SAFETY: the stream lives; whoever launches the graph keeps the function longer than the graph.
+    // SAFETY: the stream lives; the launch layer keeps the function longer than the graph.
     unsafe { entered.api().add_host_node(stream, run_again, data.cast()) }
 }
 

@@ -1,4 +1,4 @@
-//! How textures of CUDA C++ are read, and the formats that they have
+//! Settings of textures of CUDA C++, and the formats that they have
 //! (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/#texture-object-api>).
 
 use super::format::{ChannelOrder, ChannelType, ImageFormat};

@@ -15,20 +15,20 @@ pub struct Extent(Option<i128>);
 impl Extent {
     /// One more than the greatest global id of a dimension: the work-items and the offset.
     pub fn global_size(range: &NdRange, dimension: usize) -> Extent {
-        Extent::of_size(&range.global(), dimension) + Extent::of_size(&range.offset(), dimension)
+        Extent::from_size(&range.global(), dimension) + Extent::from_size(&range.offset(), dimension)
     }
 
     /// Work-items of a work-group that is not smaller than others.
     pub fn local_size(range: &NdRange, dimension: usize) -> Extent {
-        Extent::of_size(&range.local(), dimension)
+        Extent::from_size(&range.local(), dimension)
     }
 
     /// Work-groups of a dimension.
     pub fn num_groups(range: &NdRange, dimension: usize) -> Extent {
-        Extent::of_size(&range.groups(), dimension)
+        Extent::from_size(&range.groups(), dimension)
     }
 
-    fn of_size(sizes: &[usize; 3], dimension: usize) -> Extent {
+    fn from_size(sizes: &[usize; 3], dimension: usize) -> Extent {
         Extent(sizes.get(dimension).and_then(|size| i128::try_from(*size).ok()))
     }
 

@@ -68,7 +68,7 @@ impl Texture {
         Ok(Texture { backend: made.map_err(|problem| failed("texture", problem))? })
     }
 
-    /// The number that kernels take, for a member of a structure that is passed by value. It is of no use once this is
+    /// The number that kernels take, for a member of a structure that is passed by value. It is invalid once this is
     /// dropped.
     pub fn raw(&self) -> u64 {
         self.backend.number()
