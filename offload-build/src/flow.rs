@@ -248,9 +248,7 @@ impl ModuleBuild<'_> {
         Bindings { module: self.name, anchor, methods: &methods, bounds: &bounds, spec, places: &places }
             .write(env)
     }
-}
 
-impl ModuleBuild<'_> {
     /// The declared bounds of kernels, by their entry points.
     fn bounds(&self, methods: &[Method]) -> Result<BTreeMap<String, Vec<DeclaredBound>>> {
         let mut bounds = BTreeMap::new();

@@ -497,6 +497,12 @@ impl RepeatedFunction {
     pub(crate) fn call(&self, before: WorkBefore) {
         (self.0)(before);
     }
+
+    /// One call of it, for a stream.
+    pub(crate) fn once(self: &Arc<Self>) -> HostFunction {
+        let function = self.clone();
+        Box::new(move |before| function.call(before))
+    }
 }
 
 impl Debug for RepeatedFunction {
@@ -633,8 +639,7 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
 
     /// The same for a function of a graph, which keeps it longer than any launch of it.
     fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
-        let function = function.clone();
-        self.call(Box::new(move |before| function.call(before)))
+        self.call(function.once())
     }
 
     /// Marks the present end.

@@ -118,7 +118,7 @@ pub(crate) struct BoxCopy {
 pub(crate) enum CopyPlace {
     /// One row after the other in memory of the program.
     Host { start: *mut c_void, row: usize, rows: usize },
-    /// The same at an address that tells the library whose memory it is.
+    /// The same at an address from which the library knows whose memory it is.
     Memory { address: u64, row: usize, rows: usize },
     /// In an array.
     Array { array: RawArray, x_in_bytes: usize, y: usize, z: usize },

@@ -1,6 +1,7 @@
 //! Host functions: calls of the program by a thread of the library.
 //!
-//! Outside of graphs by `cuStreamAddCallback` and `hipStreamAddCallback`, not by their successors `cuLaunchHostFunc` and `hipLaunchHostFunc`:
+//! Outside of graphs by `cuStreamAddCallback` and `hipStreamAddCallback`, not by their successors `cuLaunchHostFunc` and
+//! `hipLaunchHostFunc`:
 //! "Unlike cuStreamAddCallback, the function will not be called in the event of an error in the CUDA context"
 //! (<https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__EXEC.html>). What a program awaits would never come, and the
 //! function would leak.

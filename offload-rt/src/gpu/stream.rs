@@ -357,8 +357,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
 
     fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
         if !self.is_capturing() {
-            let function = function.clone();
-            return self.call(Box::new(move |before| function.call(before)));
+            return self.call(function.once());
         }
         let failed = failed("a graph cannot call a host function");
         let entered = self.context.enter().map_err(&failed)?;

@@ -246,7 +246,8 @@ impl BackendStream for RecordingStream {
 
     fn call(&self, _: HostFunction) -> Result<(), Problem> {
         let problem = "a graph cannot call a function that may be called once".to_string();
-        let hint = "`Stream::call_each_time` takes one that may be called at each launch; or give it to the stream of the launch, before or after `graph.launch(&stream)`";
+        let hint = "`Stream::call_each_time` takes one that each launch may call; or give it to the stream of the \
+                    launch, before or after `graph.launch(&stream)`";
         Err(Problem::with_hint(problem, hint))
     }
 

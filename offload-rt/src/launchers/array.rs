@@ -9,7 +9,7 @@ use super::current::Current;
 use super::elements::{ArrayForm, ArrayHandle, Extent};
 use super::failure::{CudaError, Failure, INVALID_HANDLE, INVALID_VALUE, Outcome, returned};
 
-/// The arrays that callers have, by address: of their handles nothing else tells the form.
+/// The arrays that callers have, by address: a handle alone does not show the form of its array.
 static ARRAYS: Mutex<BTreeMap<usize, ArrayForm>> = Mutex::new(BTreeMap::new());
 
 /// # Errors

@@ -104,7 +104,7 @@ impl DeviceId {
     pub(in crate::opencl) fn partition(self, units: cl_uint) -> ClResult<Vec<SubDevice>> {
         let properties = [CL_DEVICE_PARTITION_EQUALLY as cl_device_partition_property, units as isize, 0];
         let mut count = 0;
-        // SAFETY: the list ends with 0; without space for devices the driver tells their number alone.
+        // SAFETY: the list ends with 0; without space for devices the driver writes their number alone.
         let known = unsafe {
             call!(
                 self.functions,
