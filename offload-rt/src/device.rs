@@ -36,7 +36,7 @@ impl Device {
     /// The CPU that runs this program, with the level of x86-64 that it has.
     pub fn host() -> Device {
         #[cfg(all(feature = "host", any(unix, windows)))]
-        let backend = Arc::new(crate::host::Host);
+        let backend = Arc::new(crate::host::Host::new());
         #[cfg(not(all(feature = "host", any(unix, windows))))]
         let backend = Arc::new(LeftOut);
         Device { description: DeviceDescription::host(), backend }

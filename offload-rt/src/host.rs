@@ -47,6 +47,7 @@
 //! program is.
 
 mod bind;
+mod block;
 mod checks;
 mod executor;
 mod image;
@@ -73,15 +74,15 @@ use self::executor::Launch;
 use self::image::{HostCode, HostImage};
 use self::image_object::{ImageObject, SamplerObject};
 use self::library::HostLibrary;
-use self::memory::CONTEXT;
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::memory::HostMemory;
+use self::memory::{CONTEXT, HostPool, HostPoolHandle};
 use self::stream::HostStream;
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::texture_object::{TextureMemory, TextureObject};
 use crate::backend::{
-    BackendDevice, BackendImage, BackendKernel, BackendModule, BackendSampler, BackendStream, ContextId,
-    ImageLayout, KernelArg, find_kernel, refuse_mode, refuse_shared_memory,
+    BackendDevice, BackendImage, BackendKernel, BackendModule, BackendPool, BackendSampler, BackendStream,
+    ContextId, ImageLayout, KernelArg, find_kernel, refuse_mode, refuse_shared_memory,
 };
 use crate::cpu_properties;
 use crate::entry::{Entry, LoadedImage};
@@ -98,7 +99,9 @@ const VECTOR_ITEMS: u32 = 16;
 
 /// The program's own CPU.
 #[derive(Debug)]
-pub(crate) struct Host;
+pub(crate) struct Host {
+    pool: Arc<HostPool>,
+}
 
 /// A `host` image that is loaded into this process.
 #[derive(Debug)]
@@ -113,6 +116,12 @@ pub(crate) struct HostKernel {
     code: HostCode,
     /// Keeps the code.
     _module: Arc<HostModule>,
+}
+
+impl Host {
+    pub(crate) fn new() -> Host {
+        Host { pool: HostPool::shared() }
+    }
 }
 
 impl BackendDevice for Host {
@@ -133,7 +142,7 @@ impl BackendDevice for Host {
     }
 
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
-        Ok(Box::new(HostStream))
+        Ok(Box::new(HostStream { pool: self.pool.clone() }))
     }
 
     fn identity(&self) -> DeviceIdentity {
@@ -142,6 +151,10 @@ impl BackendDevice for Host {
 
     fn properties(&self) -> Result<DeviceProperties, Problem> {
         Ok(cpu_properties::query())
+    }
+
+    fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
+        Ok(Some(Box::new(HostPoolHandle(self.pool.clone()))))
     }
 
     fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {

@@ -96,6 +96,8 @@ pub mod launchers;
 
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod backend;
+#[cfg(any(feature = "opencl", all(feature = "host", any(unix, windows))))]
+mod block_pool;
 mod cpu_properties;
 mod description;
 mod device;

@@ -4,9 +4,10 @@ use std::ffi::c_void;
 
 use offload_format::pack::KernelInfo;
 
+use super::block::ALIGN;
 use super::checks::{self, LocalArgument};
 use super::image_object::{ImageObject, SamplerObject};
-use super::memory::{ALIGN, HostMemory, start};
+use super::memory::{HostMemory, start};
 use crate::backend::{KernelArg, KernelArgKind, downcast};
 use crate::error::Problem;
 

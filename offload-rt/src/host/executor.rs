@@ -6,9 +6,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::bind::{BoundArgs, ThreadArgs};
+use super::block::out_of_memory;
 use super::checks::{self, Sanitizer};
 use super::image::{self, ASSERTION_FAILED, DIVERGED, Group, HostCode, Printer, Run};
-use super::memory::{HostMemory, out_of_memory};
+use super::memory::HostMemory;
 use super::threads;
 use crate::cpu_properties;
 use crate::error::Problem;

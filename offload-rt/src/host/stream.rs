@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::image_object::{element_of, rows};
-use super::memory::{CONTEXT, HostMemory, start};
+use super::memory::{CONTEXT, HostPool, start};
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
     MemoryRange, WorkBefore, downcast,
@@ -16,7 +16,9 @@ use crate::error::Problem;
 use crate::images::FillColor;
 
 #[derive(Debug)]
-pub(super) struct HostStream;
+pub(super) struct HostStream {
+    pub(super) pool: Arc<HostPool>,
+}
 
 /// The time at which it was recorded.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ impl BackendStream for HostStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
-        Ok(Arc::new(HostMemory::for_buffer(size)?))
+        Ok(Arc::new(self.pool.allocate(size)?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -40,7 +42,7 @@ impl BackendStream for HostStream {
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
         let from_start = start(from)?;
-        // SAFETY: the range lies within memory that the caller has borrowed, which was zeroed when it was made, and is
+        // SAFETY: the range lies within memory that the caller has borrowed, which is initialised, as all of a pool, and is
         // as long as `bytes`.
         unsafe { from_start.copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) };
         Ok(())

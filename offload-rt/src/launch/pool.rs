@@ -9,8 +9,12 @@ use crate::error::{Error, Problem};
 /// The memory pool that the buffers of a device's streams come from; made by [`Device::memory_pool`].
 ///
 /// Making and dropping a [`Buffer`](crate::Buffer) waits for nothing: its memory is taken and given back in the order of
-/// the stream that made it, and comes from the pool as long as that has some. When a stream is waited for, the pool gives
-/// unused memory back to the device, but for 256 MiB, or what [`keep`](MemoryPool::keep) says.
+/// the stream that made it, and comes from the pool as long as that has some. The pool gives unused memory back to the
+/// device, but for 256 MiB, or the limit that [`keep`](MemoryPool::keep) sets: on CUDA and HIP when a stream is waited for,
+/// on OpenCL and the host CPU when a buffer is dropped.
+///
+/// The drivers of CUDA and HIP have pools. On OpenCL and the host CPU this crate has its own, which rounds sizes up by an
+/// eighth at most.
 ///
 /// ```no_run
 /// let device = offload_rt::Device::best()?;
@@ -30,8 +34,7 @@ impl Device {
     /// The memory pool of the device's streams.
     ///
     /// # Errors
-    /// The device has none: drivers before CUDA 11.2 and ROCm 6, OpenCL, whose drivers release a dropped buffer when its
-    /// work is done, and the host CPU, where that is at once.
+    /// The device has none: drivers before CUDA 11.2 and ROCm 6.
     pub fn memory_pool(&self) -> Result<MemoryPool, Error> {
         let pool = self.backend().pool();
         let pool = pool.map_err(|problem| Error::from_device(&self.to_string(), problem))?;
@@ -52,7 +55,7 @@ impl MemoryPool {
         self.done(self.backend.statistics())
     }
 
-    /// Keeps up to `bytes` of unused memory when a stream is waited for.
+    /// Keeps up to `bytes` of unused memory.
     ///
     /// # Errors
     /// As [`MemoryPool::statistics`].
@@ -85,8 +88,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_without_a_pool_says_so() {
-        let error = Device::host().memory_pool().unwrap_err();
-        assert!(error.problem().contains("no memory pools") && error.hint().is_some(), "{error}");
+    fn a_pool_is_that_of_its_device() {
+        let _buffer = Device::host().stream().unwrap().zeroed::<u8>(3 << 20).unwrap();
+        // Other tests use the same pool.
+        let statistics = Device::host().memory_pool().unwrap().statistics().unwrap();
+        assert!(statistics.used >= 3 << 20 && statistics.max_reserved >= statistics.used, "{statistics:?}");
     }
 }

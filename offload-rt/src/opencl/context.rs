@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use opencl_sys::{CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, CL_DEVICE_VERSION};
 
 use super::answers;
-use super::api::{Context, DeviceId};
+use super::api::{Buffer, Context, DeviceId};
 use super::library::CompiledLibraries;
 use crate::backend::{Backend, ContextId};
+use crate::block_pool::BlockPool;
 use crate::error::Problem;
 
 /// A context of one device.
@@ -18,6 +19,8 @@ pub(super) struct ClContext {
     pub(super) local_memory: Option<u64>,
     /// Whether the last work-groups of a range may be smaller.
     pub(super) has_uneven_ranges: bool,
+    /// Released before the context.
+    pub(super) pool: BlockPool<Buffer>,
     pub(super) context: Context,
     /// The device libraries that the driver has compiled for it.
     pub(super) libraries: CompiledLibraries,
@@ -46,7 +49,8 @@ impl ClContext {
         let local_memory = answers::long(device, CL_DEVICE_LOCAL_MEM_SIZE);
         let has_uneven_ranges = has_uneven_ranges(device);
         let libraries = CompiledLibraries::default();
-        Arc::new(ClContext { device, local_memory, has_uneven_ranges, context, libraries })
+        let pool = BlockPool::new();
+        Arc::new(ClContext { device, local_memory, has_uneven_ranges, pool, context, libraries })
     }
 
     pub(super) fn device(&self) -> DeviceId {

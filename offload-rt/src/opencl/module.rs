@@ -22,6 +22,7 @@ use crate::backend::{
 use crate::backend::{
     KernelArg, KernelArgKind, no_textures, refuse_mode, refuse_shared_memory, uneven_range,
 };
+use crate::block_pool::QueueId;
 use crate::error::{Error, Problem};
 use crate::group_size::{GroupSizes, USUAL_GROUP};
 use crate::properties::KernelProperties;
@@ -210,7 +211,7 @@ pub(super) unsafe fn enqueue(
             local_memory = local_memory.saturating_add(size as u64);
         }
         // SAFETY: as promised.
-        parts.extend(unsafe { set(kernel, index, *arg)? });
+        parts.extend(unsafe { set(kernel, index, *arg, stream.pool_queue())? });
     }
     if let Some(most) = stream.local_memory().filter(|most| local_memory > *most) {
         return Err(too_much_local_memory(local_memory, most));
@@ -281,18 +282,23 @@ impl GroupLimits {
 ///
 /// # Safety
 /// The argument number `index` of `kernel` is of the kind of `arg`.
-unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<Buffer>, Problem> {
+unsafe fn set(
+    kernel: &Kernel,
+    index: u32,
+    arg: KernelArg<'_>,
+    queue: QueueId,
+) -> Result<Option<Buffer>, Problem> {
     let mut part = None;
     let arg = match arg.0 {
         KernelArgKind::Value(bytes) => Arg::Value(bytes),
         KernelArgKind::Local(size) => Arg::Local(size),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            Arg::Buffer(&downcast::<ClMemory>(memory.get())?.buffer)
+            Arg::Buffer(downcast::<ClMemory>(memory.get())?.for_queue(queue)?)
         }
         // There is no object for an empty part, and no byte that the kernel may access.
         KernelArgKind::Memory(MemoryRange { size: 0, .. }) => Arg::NoBuffer,
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let created = downcast::<ClMemory>(memory.get())?.buffer.part(offset, size);
+            let created = downcast::<ClMemory>(memory.get())?.for_queue(queue)?.part(offset, size);
             let created = created.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(

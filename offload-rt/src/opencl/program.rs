@@ -17,14 +17,15 @@ use super::image::{self, ClImage, ClSampler};
 use super::kernel_properties::{
     CL_KERNEL_REGISTER_COUNT_INTEL, CL_KERNEL_SPILL_MEM_SIZE_INTEL, kernel_count, kernel_number,
 };
+use super::memory::ClPool;
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, BuiltImage};
 use super::records::{self, Record};
 use super::stream::ClStream;
 use crate::backend::{
-    BackendDevice, BackendHostMemory, BackendImage, BackendModule, BackendOutput, BackendSampler,
-    BackendStream, ImageLayout, StreamPriority,
+    BackendDevice, BackendHostMemory, BackendImage, BackendModule, BackendOutput, BackendPool,
+    BackendSampler, BackendStream, ImageLayout, StreamPriority,
 };
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
@@ -87,6 +88,10 @@ impl BackendDevice for ClDevice {
 
     fn properties(&self) -> Result<DeviceProperties, Problem> {
         Ok(device_properties::query(self.id()))
+    }
+
+    fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
+        Ok(Some(Box::new(ClPool(self.context()?))))
     }
 
     fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {

@@ -9,7 +9,7 @@ use opencl_sys::{
 };
 
 use super::answers::{has, text};
-use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Image, Region};
+use super::api::{ClError, ClResult, CommandQueue, DeviceId, Event, Image, Region};
 use super::context::ClContext;
 use super::image::ClImage;
 use super::memory::ClMemory;
@@ -17,6 +17,7 @@ use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
     MemoryRange, StreamPriority, downcast,
 };
+use crate::block_pool::QueueId;
 use crate::error::Problem;
 use crate::images::FillColor;
 
@@ -27,6 +28,7 @@ pub(super) struct ClStream {
     current: RwLock<Current>,
     context: Arc<ClContext>,
     priority: Option<cl_queue_priority_khr>,
+    pool_queue: QueueId,
 }
 
 /// The queue that takes commands. Profiling makes each command slower, so that a stream starts with a queue without it, and
@@ -72,7 +74,7 @@ impl ClStream {
     ) -> Result<ClStream, Problem> {
         let queue = CommandQueue::new(&context.context, context.device(), priority);
         let queue = Arc::new(queue.map_err(|error| format!("cannot make a queue: {error}"))?);
-        Ok(ClStream { current: RwLock::new(Current { queue, is_last: false }), context, priority })
+        Ok(ClStream::with_current(Current { queue, is_last: false }, context, priority))
     }
 
     /// The caller's queue.
@@ -89,7 +91,16 @@ impl ClStream {
             ));
         }
         let queue = Arc::new(queue);
-        Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context, priority: None })
+        Ok(ClStream::with_current(Current { queue, is_last: true }, context, None))
+    }
+
+    fn with_current(
+        current: Current,
+        context: Arc<ClContext>,
+        priority: Option<cl_queue_priority_khr>,
+    ) -> ClStream {
+        let pool_queue = context.pool.add_queue();
+        ClStream { current: RwLock::new(current), context, priority, pool_queue }
     }
 
     /// Bytes of local memory that a work-group has, if the driver tells.
@@ -127,14 +138,25 @@ impl ClStream {
         Ok(current.queue.clone())
     }
 
+    /// Its queue of the context's pool.
+    pub(super) fn pool_queue(&self) -> QueueId {
+        self.pool_queue
+    }
+
+    fn region<'m>(&self, range: MemoryRange<'m>) -> Result<Region<'m>, Problem> {
+        let buffer = downcast::<ClMemory>(range.memory.get())?.for_queue(self.pool_queue)?;
+        Ok(Region { buffer, offset: range.offset, size: range.size })
+    }
+
     fn event(&self, event: Event) -> Box<dyn BackendEvent> {
         Box::new(ClEvent { event, context: self.context.clone() })
     }
 }
 
-fn region(range: MemoryRange<'_>) -> Result<Region<'_>, Problem> {
-    let buffer = &downcast::<ClMemory>(range.memory.get())?.buffer;
-    Ok(Region { buffer, offset: range.offset, size: range.size })
+impl Drop for ClStream {
+    fn drop(&mut self) {
+        self.context.pool.remove_queue(self.pool_queue);
+    }
 }
 
 fn image(range: ImageRange<'_>) -> Result<&Image, Problem> {
@@ -151,16 +173,16 @@ impl BackendStream for ClStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
-        let buffer = Buffer::new(&self.context.context, size).map_err(|error| error.to_string())?;
-        Ok(Arc::new(ClMemory::new(buffer, &self.context)))
+        let memory = ClMemory::allocate(&self.context, self.pool_queue, size);
+        Ok(Arc::new(memory.map_err(|error| error.to_string())?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
-        self.waiting().write(region(to)?, bytes).map_err(failed("cannot copy to a buffer"))
+        self.waiting().write(self.region(to)?, bytes).map_err(failed("cannot copy to a buffer"))
     }
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
-        self.waiting().read(region(from)?, bytes).map_err(failed("cannot copy from a buffer"))
+        self.waiting().read(self.region(from)?, bytes).map_err(failed("cannot copy from a buffer"))
     }
 
     unsafe fn write_later(
@@ -169,7 +191,7 @@ impl BackendStream for ClStream {
         bytes: *const u8,
     ) -> Result<Box<dyn BackendEvent>, Problem> {
         // SAFETY: the contract is the same, and the caller's to keep.
-        let begun = unsafe { self.current().queue.write_later(region(to)?, bytes) };
+        let begun = unsafe { self.current().queue.write_later(self.region(to)?, bytes) };
         Ok(self.event(begun.map_err(failed("cannot copy to a buffer"))?))
     }
 
@@ -179,16 +201,19 @@ impl BackendStream for ClStream {
         bytes: *mut u8,
     ) -> Result<Box<dyn BackendEvent>, Problem> {
         // SAFETY: the contract is the same, and the caller's to keep.
-        let begun = unsafe { self.current().queue.read_later(region(from)?, bytes) };
+        let begun = unsafe { self.current().queue.read_later(self.region(from)?, bytes) };
         Ok(self.event(begun.map_err(failed("cannot copy from a buffer"))?))
     }
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        self.current().queue.copy(region(from)?, region(to)?).map_err(failed("cannot copy between buffers"))
+        self.current()
+            .queue
+            .copy(self.region(from)?, self.region(to)?)
+            .map_err(failed("cannot copy between buffers"))
     }
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
-        let region = region(to)?;
+        let region = self.region(to)?;
         let current = self.current();
         let queue = &current.queue;
         let filled = match pattern {
@@ -230,12 +255,12 @@ impl BackendStream for ClStream {
     }
 
     fn copy_to_image(&self, from: MemoryRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
-        let copied = self.current().queue.copy_to_image(region(from)?, image(to)?, &to.region);
+        let copied = self.current().queue.copy_to_image(self.region(from)?, image(to)?, &to.region);
         copied.map_err(failed("cannot copy to an image"))
     }
 
     fn copy_from_image(&self, from: ImageRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        let copied = self.current().queue.copy_from_image(image(from)?, &from.region, region(to)?);
+        let copied = self.current().queue.copy_from_image(image(from)?, &from.region, self.region(to)?);
         copied.map_err(failed("cannot copy from an image"))
     }
 

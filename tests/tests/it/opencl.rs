@@ -3,6 +3,7 @@
 mod graphs;
 mod images;
 mod intel;
+mod pools;
 mod properties;
 mod streams;
 mod takeover;

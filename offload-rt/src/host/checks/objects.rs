@@ -1,12 +1,11 @@
 //! The objects that kernels may access: buffers of the process, and local memory of the running group.
 
-use std::alloc::{Layout, dealloc};
 use std::collections::{BTreeMap, VecDeque};
-use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use super::layout::AddressRange;
 use super::shadow::Shadow;
+use crate::host::block::HostBlock;
 
 /// The size of a red zone before or behind a buffer; a multiple of its alignment. An access of the zone is one of the
 /// buffer, even if the pointer from which the address was computed is unknown.
@@ -28,12 +27,8 @@ pub(crate) struct RegisteredBuffer {
 struct FreedBuffer {
     start: usize,
     size: usize,
-    memory: NonNull<u8>,
-    layout: Layout,
+    block: HostBlock,
 }
-
-// SAFETY: the memory is this value's own.
-unsafe impl Send for FreedBuffer {}
 
 impl RegisteredBuffer {
     pub(crate) fn new(start: usize, size: usize) -> RegisteredBuffer {
@@ -42,19 +37,17 @@ impl RegisteredBuffer {
     }
 
     /// Puts the memory of a dropped buffer into the quarantine.
-    pub(crate) fn free(self, memory: NonNull<u8>, layout: Layout) {
+    pub(in crate::host) fn free(self, block: HostBlock) {
         let start = self.start;
         let size = self.size;
         drop(self);
         let mut freed = FREED.lock().unwrap_or_else(PoisonError::into_inner);
-        freed.push_back(FreedBuffer { start, size, memory, layout });
-        let mut kept: usize = freed.iter().map(|freed| freed.layout.size()).sum();
+        freed.push_back(FreedBuffer { start, size, block });
+        let mut kept: usize = freed.iter().map(|freed| freed.block.size()).sum();
         while kept > QUARANTINE_SIZE
             && let Some(oldest) = freed.pop_front()
         {
-            kept = kept.saturating_sub(oldest.layout.size());
-            // SAFETY: it was allocated with this layout, and is the queue's own.
-            unsafe { dealloc(oldest.memory.as_ptr(), oldest.layout) };
+            kept = kept.saturating_sub(oldest.block.size());
         }
     }
 }
