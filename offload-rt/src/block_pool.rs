@@ -62,6 +62,10 @@ impl<B> BlockPool<B> {
     }
 
     /// Releases the blocks of a queue that takes no more work.
+    #[cfg_attr(
+        not(feature = "opencl"),
+        allow(dead_code, reason = "all streams of the host CPU share a queue")
+    )]
     pub(crate) fn remove_queue(&self, queue: QueueId) {
         let mut state = self.lock();
         let blocks = state.unused.remove(&queue).unwrap_or_default();
@@ -109,6 +113,10 @@ impl<B> BlockPool<B> {
     }
 
     /// Counts a block of `size` bytes that the caller releases, as other queues may still use it.
+    #[cfg_attr(
+        not(feature = "opencl"),
+        allow(dead_code, reason = "all streams of the host CPU share a queue")
+    )]
     pub(crate) fn forget(&self, size: u64) {
         let mut state = self.lock();
         state.statistics.used = state.statistics.used.saturating_sub(size);
