@@ -25,7 +25,7 @@ pub const PREFIX: &str = "offload_";
 /// The functions of CUDA's runtime (<https://docs.nvidia.com/cuda/cuda-runtime-api/>) that `offload-rt` has for the host
 /// part, sorted; those with two underscores in front are what clang calls for launches and registration, and what
 /// headers of `offload-build` call.
-pub const FUNCTIONS: [&str; 80] = [
+pub const FUNCTIONS: [&str; 90] = [
     "__cudaDescribeDevice",
     "__cudaPopCallConfiguration",
     "__cudaPushCallConfiguration",
@@ -64,6 +64,12 @@ pub const FUNCTIONS: [&str; 80] = [
     "cudaGetLastError",
     "cudaGetSymbolAddress",
     "cudaGetSymbolSize",
+    "cudaGraphDestroy",
+    "cudaGraphExecDestroy",
+    "cudaGraphExecUpdate",
+    "cudaGraphInstantiate",
+    "cudaGraphInstantiateWithFlags",
+    "cudaGraphLaunch",
     "cudaHostAlloc",
     "cudaHostGetDevicePointer",
     "cudaLaunchCooperativeKernel",
@@ -99,13 +105,17 @@ pub const FUNCTIONS: [&str; 80] = [
     "cudaPeekAtLastError",
     "cudaRuntimeGetVersion",
     "cudaSetDevice",
+    "cudaStreamBeginCapture",
     "cudaStreamCreate",
     "cudaStreamCreateWithFlags",
     "cudaStreamCreateWithPriority",
     "cudaStreamDestroy",
+    "cudaStreamEndCapture",
+    "cudaStreamIsCapturing",
     "cudaStreamQuery",
     "cudaStreamSynchronize",
     "cudaStreamWaitEvent",
+    "cudaThreadExchangeStreamCaptureMode",
 ];
 
 /// The kernel module that a file of CUDA C++ belongs to.

@@ -52,6 +52,7 @@ mod event;
 mod failure;
 mod function;
 mod gpu;
+mod graph;
 mod handles;
 mod host;
 mod kernels;

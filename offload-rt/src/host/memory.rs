@@ -38,7 +38,7 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     /// Allocates `size` bytes, or 1 if that is 0, so that empty memory has an address too.
-    pub(super) fn zeroed(size: usize) -> Result<HostMemory, Problem> {
+    pub(crate) fn zeroed(size: usize) -> Result<HostMemory, Problem> {
         let layout = Layout::from_size_align(size.max(1), ALIGN).map_err(|_| out_of_memory())?;
         // SAFETY: the size is not 0.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(out_of_memory)?;

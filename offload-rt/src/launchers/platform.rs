@@ -1,7 +1,8 @@
 //! The back ends that functions of CUDA's runtime work on: CUDA's driver, HIP's runtime, and the program's own CPU.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::fmt::Debug;
+use std::ptr;
 
 use super::configuration::Configuration;
 pub(super) use super::configuration::StreamHandle;
@@ -14,6 +15,12 @@ use crate::launch::Kernel;
 
 /// The release of CUDA's runtime that these functions are of, as the headers of `offload-build` have it.
 pub(super) const RUNTIME_VERSION: c_int = 12060;
+
+/// A `cudaGraph_t`: a graph of the back end.
+pub(super) type GraphHandle = *mut c_void;
+
+/// A `cudaGraphExec_t`: a graph of the back end that can be launched.
+pub(super) type GraphExecHandle = *mut c_void;
 
 /// A `cudaEvent_t`: an event of the back end.
 pub(super) type EventHandle = *mut c_void;
@@ -74,6 +81,33 @@ pub(super) struct Fill {
     pub(super) size: usize,
 }
 
+/// `cudaStreamCaptureStatusNone`.
+pub(super) const NO_CAPTURE: c_uint = 0;
+/// `cudaStreamCaptureModeRelaxed`: the thread may load and allocate while a stream captures.
+pub(super) const RELAXED_CAPTURE: c_uint = 2;
+
+/// `cudaGraphExecUpdateSuccess`.
+pub(super) const UPDATE_SUCCESS: c_uint = 0;
+/// `cudaGraphExecUpdateErrorNotSupported`.
+pub(super) const UPDATE_NOT_SUPPORTED: c_uint = 6;
+
+/// `cudaGraphExecUpdateResultInfo`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct GraphUpdate {
+    /// A `cudaGraphExecUpdateResult`.
+    pub(super) result: c_uint,
+    pub(super) error_node: *mut c_void,
+    pub(super) error_from_node: *mut c_void,
+}
+
+impl GraphUpdate {
+    /// An update with this result, whatever the node.
+    pub(super) fn with_result(result: c_uint) -> GraphUpdate {
+        GraphUpdate { result, error_node: ptr::null_mut(), error_from_node: ptr::null_mut() }
+    }
+}
+
 /// What functions of CUDA's runtime need of a back end. Numbers of attributes, flags and results are CUDA's.
 ///
 /// # Safety of the operations
@@ -115,6 +149,28 @@ pub(super) trait Platform: Debug + Sync {
     unsafe fn synchronize_event(&'static self, event: EventHandle) -> Outcome;
     /// In milliseconds.
     unsafe fn elapsed_time(&'static self, start: EventHandle, end: EventHandle) -> Outcome<f32>;
+
+    /// Keeps the work that the stream is given from now on for a graph. The mode is a `cudaStreamCaptureMode`.
+    unsafe fn begin_capture(&'static self, stream: StreamHandle, mode: c_uint) -> Outcome;
+    unsafe fn end_capture(&'static self, stream: StreamHandle) -> Outcome<GraphHandle>;
+    /// A `cudaStreamCaptureStatus`.
+    unsafe fn capture_status(&'static self, stream: StreamHandle) -> Outcome<c_uint>;
+    /// Makes `mode` the one that the thread's calls beside captures are checked by; returns the one before.
+    fn exchange_capture_mode(&'static self, mode: c_uint) -> Outcome<c_uint>;
+    unsafe fn instantiate_graph(
+        &'static self,
+        graph: GraphHandle,
+        flags: c_ulonglong,
+    ) -> Outcome<GraphExecHandle>;
+    /// Has launches of `executable` do the work of `graph`, if the back end can change one to the other.
+    unsafe fn update_graph(
+        &'static self,
+        executable: GraphExecHandle,
+        graph: GraphHandle,
+    ) -> Outcome<GraphUpdate>;
+    unsafe fn launch_graph(&'static self, executable: GraphExecHandle, stream: StreamHandle) -> Outcome;
+    unsafe fn destroy_graph(&'static self, graph: GraphHandle) -> Outcome;
+    unsafe fn destroy_graph_exec(&'static self, executable: GraphExecHandle) -> Outcome;
 
     fn memory_info(&'static self) -> Outcome<MemoryInfo>;
     fn allocate(&'static self, size: usize) -> Outcome<*mut c_void>;

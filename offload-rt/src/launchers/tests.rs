@@ -30,6 +30,10 @@ fn every_function_that_host_functions_may_call_is_there() {
         function: offload_cudaFuncGetAttributes offload_cudaFuncSetAttribute offload_cudaFuncSetCacheConfig
             offload_cudaOccupancyMaxActiveBlocksPerMultiprocessor
             offload_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags;
+        graph: offload_cudaGraphDestroy offload_cudaGraphExecDestroy offload_cudaGraphExecUpdate
+            offload_cudaGraphInstantiate offload_cudaGraphInstantiateWithFlags offload_cudaGraphLaunch
+            offload_cudaStreamBeginCapture offload_cudaStreamEndCapture offload_cudaStreamIsCapturing
+            offload_cudaThreadExchangeStreamCaptureMode;
         launch: offload___cudaPopCallConfiguration offload___cudaPushCallConfiguration
             offload_cudaLaunchCooperativeKernel offload_cudaLaunchKernel;
         memory: offload_cudaHostAlloc offload_cudaHostGetDevicePointer offload_cudaMallocManaged

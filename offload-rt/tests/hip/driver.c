@@ -833,6 +833,26 @@ R hipGraphExecKernelNodeSetParams(struct graph *executable, struct op *node, con
         memcpy(launch->arguments + kernel->offsets[i], given->parameters[i], kernel->sizes[i]);
     return OK;
 }
+/* The topology of a graph with as many nodes is the same. */
+R hipGraphExecUpdate(struct graph *executable, struct graph *graph, struct op **node, unsigned *result)
+{
+    CALL;
+    BELONGS(executable->device);
+    if (executable->count != graph->count) return *node = NULL, *result = 2, 910;
+    *executable = *graph;
+    executable->of = graph;
+    for (int i = 0; i < executable->count; i++)
+        if (executable->ops[i].kind == LAUNCH) executable->ops[i].launch = &executable->launches[i];
+    return *node = NULL, *result = 0, OK;
+}
+R hipThreadExchangeStreamCaptureMode(unsigned *mode)
+{
+    CALL;
+    static _Thread_local unsigned own;
+    unsigned before = own;
+    if (*mode > 2) return INVALID_VALUE;
+    return own = *mode, *mode = before, OK;
+}
 R hipGraphDestroy(struct graph *graph)
 {
     CALL;

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use super::types::{
     CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute,
-    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option,
-    CUjitInputType, CUlaunchConfig, CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult,
-    CUstream, CUuuid,
+    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec,
+    CUgraphExecUpdateResultInfo, CUgraphNode, CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState,
+    CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUuuid,
 };
 use crate::backend::IpcMemoryHandle;
 use crate::gpu::{
@@ -78,6 +78,8 @@ function_table! {
         cuLinkDestroy(CUlinkState),
         // For launchers.
         cuCtxSetCurrent(CUcontext),
+        // Since CUDA 12.0.
+        cuGraphExecUpdate_v2(CUgraphExec, CUgraph, *mut CUgraphExecUpdateResultInfo),
         cuDeviceTotalMem_v2(*mut usize, CUdevice),
         cuDevicePrimaryCtxGetState(CUdevice, *mut c_uint, *mut c_int),
         cuFuncSetCacheConfig(CUfunction, c_uint),
@@ -94,6 +96,7 @@ function_table! {
         cuMemcpy(CUdeviceptr, CUdeviceptr, usize),
         cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream),
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, CUfunction, c_int, usize, c_uint),
+        cuThreadExchangeStreamCaptureMode(*mut c_uint),
         // For properties and launch sizes.
         cuDeviceGetPCIBusId(*mut c_char, c_int, CUdevice),
         // Since CUDA 11.4.

@@ -1,13 +1,14 @@
 //! CUDA's driver.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{GpuPlatform, LauncherApi, address};
 use crate::cuda::api::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUstream, CuResult, CudaApi, DeviceId,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, CUstream, CuResult,
+    CudaApi, DeviceId,
 };
 use crate::cuda::context::CudaContext;
 use crate::cuda::device;
@@ -17,7 +18,9 @@ use crate::error::Error;
 use crate::gpu::{GpuDevice, call, operations};
 use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, Outcome};
-use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform, RowsCopy};
+use crate::launchers::platform::{
+    Block, ContextHandle, Copy, EnteredContext, GraphUpdate, Platform, RowsCopy,
+};
 
 /// A `CUmemorytype`: the driver tells memory by its address.
 const CU_MEMORYTYPE_UNIFIED: c_uint = 4;
@@ -34,6 +37,13 @@ impl LauncherApi for CudaApi {
         create_stream_with(stream: *mut CUstream, flags: c_uint) => cuStreamCreate(stream, flags);
         query_stream(stream: CUstream) => cuStreamQuery(stream);
         create_event_with(event: *mut CUevent, flags: c_uint) => cuEventCreate(event, flags);
+
+        begin_capture_in(stream: CUstream, mode: c_uint) => cuStreamBeginCapture_v2(stream, mode);
+        exchange_capture_mode(mode: *mut c_uint) => cuThreadExchangeStreamCaptureMode(mode);
+        instantiate_graph_with(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong) =>
+            cuGraphInstantiateWithFlags(executable, graph, flags);
+        update_executable(executable: CUgraphExec, graph: CUgraph, update: &mut GraphUpdate) =>
+            cuGraphExecUpdate_v2(executable, graph, ptr::from_mut(update).cast());
 
         allocate_in_order(address: *mut u64, size: usize, stream: CUstream) => cuMemAllocAsync(address, size, stream);
         copy_any(copy: Copy) => cuMemcpy(address(copy.to), address(copy.from), copy.size);
