@@ -25,7 +25,7 @@ pub const PREFIX: &str = "offload_";
 /// The functions of CUDA's runtime (<https://docs.nvidia.com/cuda/cuda-runtime-api/>) that `offload-rt` has for the host
 /// part, sorted; those with two underscores in front are what clang calls for launches and registration, and what
 /// headers of `offload-build` call.
-pub const FUNCTIONS: [&str; 90] = [
+pub const FUNCTIONS: [&str; 101] = [
     "__cudaDescribeDevice",
     "__cudaPopCallConfiguration",
     "__cudaPushCallConfiguration",
@@ -38,7 +38,12 @@ pub const FUNCTIONS: [&str; 90] = [
     "cudaCreateTextureObject",
     "cudaDestroySurfaceObject",
     "cudaDestroyTextureObject",
+    "cudaDeviceCanAccessPeer",
+    "cudaDeviceEnablePeerAccess",
     "cudaDeviceGetAttribute",
+    "cudaDeviceGetDefaultMemPool",
+    "cudaDeviceGetMemPool",
+    "cudaDeviceGetPCIBusId",
     "cudaDeviceGetStreamPriorityRange",
     "cudaDeviceReset",
     "cudaDeviceSynchronize",
@@ -72,7 +77,10 @@ pub const FUNCTIONS: [&str; 90] = [
     "cudaGraphLaunch",
     "cudaHostAlloc",
     "cudaHostGetDevicePointer",
+    "cudaHostRegister",
+    "cudaHostUnregister",
     "cudaLaunchCooperativeKernel",
+    "cudaLaunchHostFunc",
     "cudaLaunchKernel",
     "cudaMalloc",
     "cudaMalloc3DArray",
@@ -82,6 +90,7 @@ pub const FUNCTIONS: [&str; 90] = [
     "cudaMallocManaged",
     "cudaMallocPitch",
     "cudaMemGetInfo",
+    "cudaMemPoolSetAttribute",
     "cudaMemcpy",
     "cudaMemcpy2D",
     "cudaMemcpy2DAsync",
@@ -95,6 +104,8 @@ pub const FUNCTIONS: [&str; 90] = [
     "cudaMemcpyFromArray",
     "cudaMemcpyFromSymbol",
     "cudaMemcpyFromSymbolAsync",
+    "cudaMemcpyPeer",
+    "cudaMemcpyPeerAsync",
     "cudaMemcpyToArray",
     "cudaMemcpyToSymbol",
     "cudaMemcpyToSymbolAsync",

@@ -59,6 +59,7 @@ mod kernels;
 mod launch;
 mod memory;
 mod platform;
+mod pool;
 mod registration;
 mod stream;
 mod symbol;

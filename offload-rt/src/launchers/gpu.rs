@@ -12,13 +12,14 @@ use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSo
 use super::failure::{CudaError, Failure, INVALID_DEVICE, INVALID_VALUE, Outcome};
 use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, GraphExecHandle, GraphHandle, GraphUpdate,
-    MemoryInfo, Platform, RowsCopy, StreamHandle, UPDATE_NOT_SUPPORTED, UPDATE_SUCCESS,
+    MemoryInfo, Platform, PoolHandle, RowsCopy, StreamHandle, UPDATE_NOT_SUPPORTED, UPDATE_SUCCESS,
 };
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::{
     ApiError, ApiResult, ArrayDescriptor, BoxCopy, CaptureInfo, DriverApi, PitchedResource, RawEvent,
-    RawFunction, RawGraph, RawGraphExec, RawStream, ResourceDescriptor, Shape, TextureDescriptor, own_kernel,
+    RawFunction, RawGraph, RawGraphExec, RawHostFunction, RawPool, RawStream, ResourceDescriptor, Shape,
+    TextureDescriptor, own_kernel,
 };
 use crate::images::{ImageFormat, TextureFormat, TextureSettings};
 use crate::launch::Kernel;
@@ -50,6 +51,16 @@ pub(super) trait LauncherApi: DriverApi {
     /// The device is one of [`LauncherApi::device_count`].
     fn device_memory(&'static self, number: c_int) -> Outcome<usize>;
     fn version(&'static self) -> Outcome<c_int>;
+    /// The device is one of [`LauncherApi::device_count`].
+    fn device_pci_address(&'static self, number: c_int) -> Outcome<String>;
+    /// The devices are of [`LauncherApi::device_count`].
+    fn can_access(&'static self, number: c_int, peer: c_int) -> Outcome<bool>;
+    /// The device is one of [`LauncherApi::device_count`].
+    fn enable_access(&'static self, peer: c_int) -> Outcome;
+    /// The device is one of [`LauncherApi::device_count`].
+    fn device_pool(&'static self, number: c_int) -> Outcome<RawPool>;
+    /// As above.
+    fn default_device_pool(&'static self, number: c_int) -> Outcome<RawPool>;
 
     unsafe fn create_stream_with(&'static self, stream: *mut RawStream, flags: c_uint)
     -> ApiResult<(), Self>;
@@ -88,6 +99,14 @@ pub(super) trait LauncherApi: DriverApi {
         size: usize,
         flags: c_uint,
     ) -> ApiResult<(), Self>;
+
+    unsafe fn lock_memory(
+        &'static self,
+        memory: *mut c_void,
+        size: usize,
+        flags: c_uint,
+    ) -> ApiResult<(), Self>;
+    unsafe fn unlock_memory(&'static self, memory: *mut c_void) -> ApiResult<(), Self>;
 
     unsafe fn set_function_attribute(
         &'static self,
@@ -191,6 +210,42 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
         LauncherApi::version(self.api)
     }
 
+    fn pci_address(&'static self, number: c_int) -> Outcome<String> {
+        self.check_device(number)?;
+        self.api.device_pci_address(number)
+    }
+
+    fn can_access_peer(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        self.check_device(number)?;
+        self.check_device(peer)?;
+        self.api.can_access(number, peer)
+    }
+
+    fn enable_peer_access(&'static self, peer: c_int) -> Outcome {
+        self.check_device(peer)?;
+        self.api.enable_access(peer)
+    }
+
+    fn pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        self.check_device(number)?;
+        Ok(self.api.device_pool(number)?.cast())
+    }
+
+    fn default_pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        self.check_device(number)?;
+        Ok(self.api.default_device_pool(number)?.cast())
+    }
+
+    unsafe fn set_pool_attribute(
+        &'static self,
+        pool: PoolHandle,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.set_pool_attribute(pool.cast(), attribute, value) }?)
+    }
+
     fn synchronize(&'static self) -> Outcome {
         // SAFETY: a context is current.
         Ok(unsafe { self.api.synchronize() }?)
@@ -216,6 +271,16 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.query_stream(stream.cast()) }?)
+    }
+
+    unsafe fn call_in_order(
+        &'static self,
+        stream: StreamHandle,
+        function: RawHostFunction,
+        data: *mut c_void,
+    ) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.add_host_node(stream.cast(), function, data) }?)
     }
 
     unsafe fn wait_event(&'static self, stream: StreamHandle, event: EventHandle) -> Outcome {
@@ -373,6 +438,16 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.free_host(memory) }?)
+    }
+
+    unsafe fn lock_host(&'static self, memory: *mut c_void, size: usize, flags: c_uint) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.lock_memory(memory, size, flags) }?)
+    }
+
+    unsafe fn unlock_host(&'static self, memory: *mut c_void) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.unlock_memory(memory) }?)
     }
 
     unsafe fn copy(&'static self, copy: Copy) -> Outcome {

@@ -19,18 +19,21 @@ use super::failure::{
 };
 use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, GraphExecHandle, GraphHandle, GraphUpdate,
-    MemoryInfo, Platform, RUNTIME_VERSION, RowsCopy, StreamHandle,
+    MemoryInfo, Platform, PoolHandle, RUNTIME_VERSION, RowsCopy, StreamHandle,
 };
 use crate::backend::{BackendTexture, downcast};
 use crate::device::Device;
 use crate::error::{Error, Problem};
-use crate::gpu::{BoxCopy, CopyPlace};
+use crate::gpu::{BoxCopy, CopyPlace, RawHostFunction};
 use crate::host::{HostKernel, HostMemory, TextureMemory, TextureObject};
 use crate::images::TextureSettings;
 use crate::launch::Kernel;
 
 /// The most threads of a block.
 const MAX_THREADS: c_int = 1024;
+
+/// `cudaMemPoolAttrReleaseThreshold`, the last that is a setting.
+const LAST_POOL_SETTING: c_uint = 4;
 
 /// Not of size 0: back ends are told apart by their addresses.
 #[derive(Debug)]
@@ -64,6 +67,12 @@ pub(super) fn platform() -> &'static dyn Platform {
 pub(super) fn stream() -> StreamHandle {
     static STREAM: u64 = 0;
     (&raw const STREAM).cast_mut().cast()
+}
+
+/// The handle of the one pool.
+fn pool() -> PoolHandle {
+    static POOL: u64 = 0;
+    (&raw const POOL).cast_mut().cast()
 }
 
 impl Platform for HostPlatform {
@@ -114,6 +123,44 @@ impl Platform for HostPlatform {
         Ok(RUNTIME_VERSION)
     }
 
+    fn pci_address(&'static self, number: c_int) -> Outcome<String> {
+        check_device(number)?;
+        Err(Failure::new(NOT_SUPPORTED, "the CPU is at no address of PCI"))
+    }
+
+    fn can_access_peer(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        check_device(number)?;
+        check_device(peer)?;
+        Ok(false)
+    }
+
+    fn enable_peer_access(&'static self, peer: c_int) -> Outcome {
+        Err(Failure::new(INVALID_DEVICE, format!("device {peer} is no other than the CPU")))
+    }
+
+    fn pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        check_device(number)?;
+        Ok(pool())
+    }
+
+    fn default_pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        check_device(number)?;
+        Ok(pool())
+    }
+
+    /// What is set is how long a pool keeps memory, and the CPU's keeps none.
+    unsafe fn set_pool_attribute(
+        &'static self,
+        given: PoolHandle,
+        attribute: c_uint,
+        _: *mut c_void,
+    ) -> Outcome {
+        if given == pool() && (1..=LAST_POOL_SETTING).contains(&attribute) {
+            return Ok(());
+        }
+        Err(Failure::new(INVALID_VALUE, format!("a pool of the CPU has no setting {attribute}")))
+    }
+
     fn synchronize(&'static self) -> Outcome {
         graph::refuse_wait_for_all()
     }
@@ -132,6 +179,16 @@ impl Platform for HostPlatform {
 
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome {
         graph::refuse_wait(stream)
+    }
+
+    unsafe fn call_in_order(
+        &'static self,
+        stream: StreamHandle,
+        function: RawHostFunction,
+        data: *mut c_void,
+    ) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::run_or_keep(stream, Operation::Call { function, data }) }
     }
 
     unsafe fn wait_event(&'static self, _: StreamHandle, _: EventHandle) -> Outcome {
@@ -261,6 +318,14 @@ impl Platform for HostPlatform {
     unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome {
         // SAFETY: the contract is the same.
         unsafe { self.free(memory) }
+    }
+
+    unsafe fn lock_host(&'static self, _: *mut c_void, _: usize, _: c_uint) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn unlock_host(&'static self, _: *mut c_void) -> Outcome {
+        Ok(())
     }
 
     unsafe fn copy(&'static self, copy: Copy) -> Outcome {

@@ -9,7 +9,7 @@ pub(super) use super::configuration::StreamHandle;
 use super::elements::{ArrayForm, ArrayHandle, TextureSource};
 use super::failure::{CudaError, Outcome};
 use crate::device::Device;
-use crate::gpu::BoxCopy;
+use crate::gpu::{BoxCopy, RawHostFunction};
 use crate::images::TextureSettings;
 use crate::launch::Kernel;
 
@@ -81,6 +81,9 @@ pub(super) struct Fill {
     pub(super) size: usize,
 }
 
+/// A `cudaMemPool_t`: a pool of the back end.
+pub(super) type PoolHandle = *mut c_void;
+
 /// `cudaStreamCaptureStatusNone`.
 pub(super) const NO_CAPTURE: c_uint = 0;
 /// `cudaStreamCaptureModeRelaxed`: the thread may load and allocate while a stream captures.
@@ -133,6 +136,23 @@ pub(super) trait Platform: Debug + Sync {
     fn device_memory(&'static self, number: c_int) -> Outcome<usize>;
     /// The release of CUDA whose functions the library has, as 12080.
     fn version(&'static self) -> Outcome<c_int>;
+    /// The address on PCI, as `0000:01:00.0`.
+    fn pci_address(&'static self, number: c_int) -> Outcome<String>;
+    /// Whether a device can use the memory of another.
+    fn can_access_peer(&'static self, number: c_int, peer: c_int) -> Outcome<bool>;
+    /// Lets the current context use the memory of another device.
+    fn enable_peer_access(&'static self, peer: c_int) -> Outcome;
+    /// The pool of a device that `cudaMallocAsync` takes memory from.
+    fn pool(&'static self, number: c_int) -> Outcome<PoolHandle>;
+    /// That which it took it from at first.
+    fn default_pool(&'static self, number: c_int) -> Outcome<PoolHandle>;
+    /// The attribute is a `cudaMemPoolAttr`, which has the size of `value`.
+    unsafe fn set_pool_attribute(
+        &'static self,
+        pool: PoolHandle,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> Outcome;
     /// Waits for the work of the current context.
     fn synchronize(&'static self) -> Outcome;
 
@@ -140,6 +160,13 @@ pub(super) trait Platform: Debug + Sync {
     unsafe fn destroy_stream(&'static self, stream: StreamHandle) -> Outcome;
     unsafe fn synchronize_stream(&'static self, stream: StreamHandle) -> Outcome;
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome;
+    /// Calls `function`, which calls nothing of the back end, in the order of the stream.
+    unsafe fn call_in_order(
+        &'static self,
+        stream: StreamHandle,
+        function: RawHostFunction,
+        data: *mut c_void,
+    ) -> Outcome;
     unsafe fn wait_event(&'static self, stream: StreamHandle, event: EventHandle) -> Outcome;
 
     fn create_event(&'static self, flags: c_uint) -> Outcome<EventHandle>;
@@ -182,6 +209,9 @@ pub(super) trait Platform: Debug + Sync {
     /// Memory of the program that devices reach.
     fn allocate_host(&'static self, size: usize) -> Outcome<*mut c_void>;
     unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome;
+    /// Lets devices reach memory of the program.
+    unsafe fn lock_host(&'static self, memory: *mut c_void, size: usize, flags: c_uint) -> Outcome;
+    unsafe fn unlock_host(&'static self, memory: *mut c_void) -> Outcome;
     /// Waits for the copy.
     unsafe fn copy(&'static self, copy: Copy) -> Outcome;
     unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome;

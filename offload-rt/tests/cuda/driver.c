@@ -395,6 +395,9 @@ R cuMemPoolCreate(struct pool **pool, const struct properties *properties)
     *pool = calloc(1, sizeof **pool);
     return (*pool)->device = properties->device, OK;
 }
+static struct pool own_pools[DEVICES];
+R cuDeviceGetDefaultMemPool(struct pool **pool, int device) { return *pool = &own_pools[device], OK; }
+R cuDeviceGetMemPool(struct pool **pool, int device) { return cuDeviceGetDefaultMemPool(pool, device); }
 R cuMemPoolDestroy(struct pool *pool)
 {
     if (pool->used) return INVALID_VALUE;
@@ -578,6 +581,14 @@ R cuMemHostAlloc(void **memory, size_t size, unsigned flags)
     pinned++;
     return locked = *memory = memset(malloc(size), 0xa5, size), OK;
 }
+R cuMemHostRegister_v2(void *memory, size_t size, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    if (!memory || size == 0 || flags > 15) return INVALID_VALUE;
+    pinned++;
+    return locked = memory, OK;
+}
+R cuMemHostUnregister(void *memory) { return pinned--, memory == locked ? OK : INVALID_VALUE; }
 R cuMemFreeHost(void *memory)
 {
     if (depth == 0) return INVALID_CONTEXT;

@@ -416,6 +416,9 @@ R hipMemPoolCreate(struct pool **pool, const struct pool_properties *properties)
     *pool = calloc(1, sizeof **pool);
     return (*pool)->device = properties->device, OK;
 }
+static struct pool own_pools[DEVICES];
+R hipDeviceGetDefaultMemPool(struct pool **pool, int device) { return *pool = &own_pools[device], OK; }
+R hipDeviceGetMemPool(struct pool **pool, int device) { return hipDeviceGetDefaultMemPool(pool, device); }
 R hipMemPoolDestroy(struct pool *pool)
 {
     CALL;
@@ -503,6 +506,22 @@ R hipHostMalloc(void **memory, size_t size, unsigned flags)
     buffers++;
     locked[at].size = size;
     return *memory = locked[at].start = memset(malloc(size), 0xa5, size), OK;
+}
+R hipHostRegister(void *memory, size_t size, unsigned flags)
+{
+    CALL;
+    if (!memory || size == 0 || flags > 15) return INVALID_VALUE;
+    int at = 0;
+    while (locked[at].start) at++;
+    locked[at].size = size;
+    return locked[at].start = memory, OK;
+}
+R hipHostUnregister(void *memory)
+{
+    CALL;
+    int at = is_locked(memory) - 1;
+    if (at < 0) return INVALID_VALUE;
+    return locked[at].start = NULL, OK;
 }
 R hipHostFree(void *memory)
 {

@@ -80,6 +80,8 @@ function_table! {
         cuCtxSetCurrent(CUcontext),
         // Since CUDA 12.0.
         cuGraphExecUpdate_v2(CUgraphExec, CUgraph, *mut CUgraphExecUpdateResultInfo),
+        cuDeviceGetDefaultMemPool(*mut RawPool, CUdevice),
+        cuDeviceGetMemPool(*mut RawPool, CUdevice),
         cuDeviceTotalMem_v2(*mut usize, CUdevice),
         cuDevicePrimaryCtxGetState(CUdevice, *mut c_uint, *mut c_int),
         cuFuncSetCacheConfig(CUfunction, c_uint),
@@ -90,6 +92,8 @@ function_table! {
         // Since CUDA 11.8.
         cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void),
         cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint),
+        cuMemHostRegister_v2(*mut c_void, usize, c_uint),
+        cuMemHostUnregister(*mut c_void),
         cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream),
         cuMemAllocAsync(*mut CUdeviceptr, usize, CUstream),
         cuMemFreeAsync(CUdeviceptr, CUstream),

@@ -109,9 +109,13 @@ function_table! {
         ),
         // For launchers.
         hipDeviceGetAttribute(*mut c_int, c_uint, c_int),
+        hipDeviceGetDefaultMemPool(*mut RawPool, c_int),
+        hipDeviceGetMemPool(*mut RawPool, c_int),
         hipFreeAsync(*mut c_void, hipStream_t),
         // Executable; graph; the node that does not fit; the result.
         hipGraphExecUpdate(hipGraphExec_t, hipGraph_t, *mut hipGraphNode_t, *mut c_uint),
+        hipHostRegister(*mut c_void, usize, c_uint),
+        hipHostUnregister(*mut c_void),
         hipMallocAsync(*mut *mut c_void, usize, hipStream_t),
         hipMallocManaged(*mut *mut c_void, usize, c_uint),
         hipMemcpy2DAsync(*mut c_void, usize, *const c_void, usize, usize, usize, c_uint, hipStream_t),

@@ -15,7 +15,7 @@ use crate::cuda::device;
 use crate::cuda::driver::{CUDA, CudaDriver};
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::{GpuDevice, call, operations};
+use crate::gpu::{GpuDevice, RawPool, call, operations};
 use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, Outcome};
 use crate::launchers::platform::{
@@ -51,6 +51,9 @@ impl LauncherApi for CudaApi {
             cuMemcpyAsync(address(copy.to), address(copy.from), copy.size, stream);
 
         allocate_managed(address: *mut u64, size: usize, flags: c_uint) => cuMemAllocManaged(address, size, flags);
+
+        lock_memory(memory: *mut c_void, size: usize, flags: c_uint) => cuMemHostRegister_v2(memory, size, flags);
+        unlock_memory(memory: *mut c_void) => cuMemHostUnregister(memory);
 
         set_function_attribute(function: CUfunction, attribute: c_uint, value: c_int) =>
             cuFuncSetAttribute(function, attribute, value);
@@ -143,6 +146,41 @@ impl LauncherApi for CudaApi {
 
     fn version(&'static self) -> Outcome<c_int> {
         Ok(c_int::try_from(CudaDriver::open()?.version()).unwrap_or(0))
+    }
+
+    fn device_pci_address(&'static self, number: c_int) -> Outcome<String> {
+        Ok(device_with_number(self, number)?.pci_address()?)
+    }
+
+    fn can_access(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        let device = device_with_number(self, number)?;
+        let peer = device_with_number(self, peer)?;
+        let mut can_access: c_int = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self, cuDeviceCanAccessPeer(&raw mut can_access, device.raw, peer.raw)) }?;
+        Ok(can_access != 0)
+    }
+
+    fn enable_access(&'static self, peer: c_int) -> Outcome {
+        let peer = primary(device_with_number(self, peer)?)?;
+        // SAFETY: primary contexts that are taken here are never released.
+        Ok(unsafe { call!(self, cuCtxEnablePeerAccess(peer, 0)) }?)
+    }
+
+    fn device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let device = device_with_number(self, number)?;
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, cuDeviceGetMemPool(&raw mut pool, device.raw)) }?;
+        Ok(pool)
+    }
+
+    fn default_device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let device = device_with_number(self, number)?;
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, cuDeviceGetDefaultMemPool(&raw mut pool, device.raw)) }?;
+        Ok(pool)
     }
 
     unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: CUstream) -> CuResult<()> {

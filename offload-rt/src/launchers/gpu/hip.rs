@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use super::{GpuPlatform, LauncherApi};
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::{call, operations};
+use crate::gpu::{RawPool, call, operations};
 use crate::hip;
 use crate::hip::api::{
     DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipStream_t,
@@ -90,6 +90,9 @@ impl LauncherApi for HipApi {
             hipGraphExecUpdate(
                 executable, graph, (&raw mut update.error_node).cast(), &raw mut update.result
             );
+
+        lock_memory(memory: *mut c_void, size: usize, flags: c_uint) => hipHostRegister(memory, size, flags);
+        unlock_memory(memory: *mut c_void) => hipHostUnregister(memory);
 
         copy_any(copy: Copy) => hipMemcpy(copy.to, copy.from, copy.size, COPY_DEFAULT);
         copy_any_in_order(copy: Copy, stream: hipStream_t) =>
@@ -180,6 +183,36 @@ impl LauncherApi for HipApi {
     /// HIP's functions are those of CUDA 12.
     fn version(&'static self) -> Outcome<c_int> {
         Ok(RUNTIME_VERSION)
+    }
+
+    fn device_pci_address(&'static self, number: c_int) -> Outcome<String> {
+        Ok(DeviceId { api: self, ordinal: number }.pci_address()?)
+    }
+
+    fn can_access(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        let mut can_access: c_int = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self, hipDeviceCanAccessPeer(&raw mut can_access, number, peer)) }?;
+        Ok(can_access != 0)
+    }
+
+    fn enable_access(&'static self, peer: c_int) -> Outcome {
+        // SAFETY: the function takes any number.
+        Ok(unsafe { call!(self, hipDeviceEnablePeerAccess(peer, 0)) }?)
+    }
+
+    fn device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, hipDeviceGetMemPool(&raw mut pool, number)) }?;
+        Ok(pool)
+    }
+
+    fn default_device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, hipDeviceGetDefaultMemPool(&raw mut pool, number)) }?;
+        Ok(pool)
     }
 
     unsafe fn allocate_managed(

@@ -13,7 +13,7 @@ use offload_format::pack::{ArgInfo, ArgKind};
 use super::{BoxRows, HostEvent};
 use crate::backend::{BackendKernel, downcast};
 use crate::error::{Error, Problem};
-use crate::gpu::BoxCopy;
+use crate::gpu::{BoxCopy, RawHostFunction};
 use crate::host::{HostKernel, HostMemory};
 use crate::launch::Kernel;
 use crate::launchers::failure::{
@@ -39,6 +39,10 @@ pub(super) enum Operation {
     CopyBox(BoxCopy),
     Fill(Fill),
     Record(EventHandle),
+    Call {
+        function: RawHostFunction,
+        data: *mut c_void,
+    },
     Launch(KeptLaunch),
     Graph(Arc<HostGraph>),
     /// Memory that the stream frees: launches of the graph use it again.
@@ -204,6 +208,7 @@ impl Operation {
                 Operation::CopyBox(copy) => return copy_box(copy),
                 Operation::Fill(Fill { to, value, size }) => to.write_bytes(*value, *size),
                 Operation::Record(event) => record(*event),
+                Operation::Call { function, data } => function(*data),
                 Operation::Launch(launch) => return launch.run(),
                 Operation::Graph(graph) => {
                     for operation in &graph.0 {
