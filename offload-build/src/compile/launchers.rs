@@ -31,6 +31,11 @@ use crate::targets::WantedTarget;
 /// What nvcc includes for host functions by itself, beside the runtime's header.
 const C_HEADERS: &str = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n";
 
+/// Device functions are not emitted here, and nvcc overlooks there what the host's variant of a class (`#ifndef
+/// __CUDA_ARCH__`) lacks. clang does where functions of the other side are concerned, with `-fgpu-defer-diag`, and takes a
+/// constructor of a variable that is not in shared memory.
+const DEVICE_BODIES: &str = "#undef __shared__\n#define __shared__ __attribute__((internal_linkage))\n";
+
 /// The host part of each file of the module, whose kernels are compiled for `targets`; none unless the module has
 /// launchers.
 pub(super) fn objects(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Vec<LauncherObject>> {
@@ -141,7 +146,7 @@ fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile, archs: &str) -
     let vendor = nvptx::host_headers(session)?;
     let has_header = !vendor.header.is_empty();
     let input = if has_header {
-        Some(format!("{}{C_HEADERS}{}", vendor.header, front_end::include_line(&file.path)?))
+        Some(format!("{}{C_HEADERS}{DEVICE_BODIES}{}", vendor.header, front_end::include_line(&file.path)?))
     } else {
         None
     };
@@ -149,7 +154,7 @@ fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile, archs: &str) -
     // Not an empty one: clang registers nothing then. The token takes the place of its content.
     let binary = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", "/dev/null"];
     // The device part has shown the warnings.
-    let host = ["--cuda-host-only", "-fPIC", "-w"];
+    let host = ["--cuda-host-only", "-fPIC", "-w", "-fgpu-defer-diag"];
     // clang lists its default.
     let archs = ["-U__CUDA_ARCH_LIST__".to_string(), format!("-D__CUDA_ARCH_LIST__={archs}")];
     let debug: &[&str] =

@@ -63,7 +63,7 @@ pub(crate) fn own_memory<A: DriverApi, T>(buffer: &Buffer<T>) -> Result<&GpuMemo
 
 /// The back end's kernel.
 pub(crate) fn own_kernel<A: DriverApi>(kernel: &Kernel) -> Result<&GpuKernel<A>, Error> {
-    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other_backend::<A>("kernel"))
+    (&**kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other_backend::<A>("kernel"))
 }
 
 fn other_backend<A: DriverApi>(what: &str) -> Error {

@@ -71,7 +71,7 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     /// Allocates `size` bytes, or 1 if that is 0, so that empty memory has an address too.
-    pub(super) fn zeroed(size: usize) -> Result<HostMemory, Problem> {
+    pub(crate) fn zeroed(size: usize) -> Result<HostMemory, Problem> {
         let block = HostBlock::zeroed(size)?;
         Ok(HostMemory { start: block.start(), storage: Storage::Block { _block: block } })
     }

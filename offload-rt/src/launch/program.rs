@@ -466,8 +466,8 @@ impl Kernel {
     }
 
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn backend(&self) -> &dyn BackendKernel {
-        &*self.backend
+    pub(crate) fn backend(&self) -> &Arc<dyn BackendKernel> {
+        &self.backend
     }
 
     pub(super) fn check_given(

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use super::current::{self, Current};
-use super::failure::{CudaError, Outcome, returned};
+use super::failure::{CudaError, Failure, INVALID_VALUE, Outcome, returned};
 use super::kernels;
 use super::platform::RUNTIME_VERSION;
 
@@ -127,14 +127,68 @@ pub(super) unsafe extern "C" fn offload___cudaDescribeDevice(
 unsafe fn describe(name: *mut c_char, size: usize, memory: *mut usize, number: c_int) -> Outcome {
     let platform = current::platform()?;
     let found = platform.device_name(number)?;
-    let length = found.len().min(size.saturating_sub(1));
-    // SAFETY: by the contract; the name is cut to its place.
+    // SAFETY: by the contract.
     unsafe {
-        name.copy_from_nonoverlapping(found.as_ptr().cast(), length);
-        if size > 0 {
-            *name.add(length) = 0;
-        }
+        write_text(&found, name, size);
         *memory = platform.device_memory(number)?;
     }
     Ok(())
+}
+
+/// Writes `text` with a NUL, cut to its place.
+///
+/// # Safety
+/// The place has `size` bytes.
+unsafe fn write_text(text: &str, place: *mut c_char, size: usize) {
+    let Some(room) = size.checked_sub(1) else { return };
+    let length = text.len().min(room);
+    // SAFETY: by the contract.
+    unsafe {
+        place.copy_from_nonoverlapping(text.as_ptr().cast(), length);
+        *place.add(length) = 0;
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaDeviceGetPCIBusId(
+    text: *mut c_char,
+    size: c_int,
+    number: c_int,
+) -> CudaError {
+    // SAFETY: the caller has a place of this size.
+    returned(unsafe { get_pci_address(text, size, number) })
+}
+
+unsafe fn get_pci_address(text: *mut c_char, size: c_int, number: c_int) -> Outcome {
+    let found = current::platform()?.pci_address(number)?;
+    let size = usize::try_from(size).unwrap_or(0);
+    if found.len() >= size {
+        return Err(Failure::new(INVALID_VALUE, format!("`{found}` does not fit into {size} bytes")));
+    }
+    // SAFETY: by the contract.
+    unsafe { write_text(&found, text, size) };
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaDeviceCanAccessPeer(
+    can_access: *mut c_int,
+    number: c_int,
+    peer: c_int,
+) -> CudaError {
+    // SAFETY: the caller has a place for the answer.
+    returned(unsafe { can_access_peer(can_access, number, peer) })
+}
+
+unsafe fn can_access_peer(can_access: *mut c_int, number: c_int, peer: c_int) -> Outcome {
+    let found = current::platform()?.can_access_peer(number, peer)?;
+    // SAFETY: by the contract.
+    unsafe { *can_access = c_int::from(found) };
+    Ok(())
+}
+
+/// Ignores the flags, of which there are none.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaDeviceEnablePeerAccess(peer: c_int, _flags: c_uint) -> CudaError {
+    returned(Current::for_thread().and_then(|current| current.platform.enable_peer_access(peer)))
 }

@@ -24,10 +24,13 @@ pub(super) const INVALID_DEVICE: CudaError = 101;
 const INVALID_KERNEL_IMAGE: CudaError = 200;
 const NO_KERNEL_IMAGE_FOR_DEVICE: CudaError = 209;
 pub(super) const INVALID_HANDLE: CudaError = 400;
+pub(super) const ILLEGAL_STATE: CudaError = 401;
 const SYMBOL_NOT_FOUND: CudaError = 500;
 pub(super) const ASSERT: CudaError = 710;
 const LAUNCH_FAILURE: CudaError = 719;
 pub(super) const NOT_SUPPORTED: CudaError = 801;
+pub(super) const CAPTURE_UNSUPPORTED: CudaError = 900;
+pub(super) const GRAPH_UPDATE_FAILURE: CudaError = 910;
 const UNKNOWN: CudaError = 999;
 
 /// Why a function failed.

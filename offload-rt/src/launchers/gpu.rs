@@ -3,7 +3,7 @@
 pub(super) mod cuda;
 pub(super) mod hip;
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::fmt::Debug;
 use std::ptr;
 
@@ -11,14 +11,15 @@ use super::configuration::Configuration;
 use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSource};
 use super::failure::{CudaError, Failure, INVALID_DEVICE, INVALID_VALUE, Outcome};
 use super::platform::{
-    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RowsCopy,
-    StreamHandle,
+    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, GraphExecHandle, GraphHandle, GraphUpdate,
+    MemoryInfo, Platform, PoolHandle, RowsCopy, StreamHandle, UPDATE_NOT_SUPPORTED, UPDATE_SUCCESS,
 };
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::{
-    ApiResult, ArrayDescriptor, BoxCopy, DriverApi, PitchedResource, RawEvent, RawFunction, RawStream,
-    ResourceDescriptor, Shape, TextureDescriptor, own_kernel,
+    ApiError, ApiResult, ArrayDescriptor, BoxCopy, CaptureInfo, DriverApi, PitchedResource, RawEvent,
+    RawFunction, RawGraph, RawGraphExec, RawHostFunction, RawPool, RawStream, ResourceDescriptor, Shape,
+    TextureDescriptor, own_kernel,
 };
 use crate::images::{ImageFormat, TextureFormat, TextureSettings};
 use crate::launch::Kernel;
@@ -50,11 +51,38 @@ pub(super) trait LauncherApi: DriverApi {
     /// The device is one of [`LauncherApi::device_count`].
     fn device_memory(&'static self, number: c_int) -> Outcome<usize>;
     fn version(&'static self) -> Outcome<c_int>;
+    /// The device is one of [`LauncherApi::device_count`].
+    fn device_pci_address(&'static self, number: c_int) -> Outcome<String>;
+    /// The devices are of [`LauncherApi::device_count`].
+    fn can_access(&'static self, number: c_int, peer: c_int) -> Outcome<bool>;
+    /// The device is one of [`LauncherApi::device_count`].
+    fn enable_access(&'static self, peer: c_int) -> Outcome;
+    /// The device is one of [`LauncherApi::device_count`].
+    fn device_pool(&'static self, number: c_int) -> Outcome<RawPool>;
+    /// As above.
+    fn default_device_pool(&'static self, number: c_int) -> Outcome<RawPool>;
 
     unsafe fn create_stream_with(&'static self, stream: *mut RawStream, flags: c_uint)
     -> ApiResult<(), Self>;
     unsafe fn query_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn create_event_with(&'static self, event: *mut RawEvent, flags: c_uint) -> ApiResult<(), Self>;
+
+    unsafe fn begin_capture_in(&'static self, stream: RawStream, mode: c_uint) -> ApiResult<(), Self>;
+    /// Writes the mode before.
+    unsafe fn exchange_capture_mode(&'static self, mode: *mut c_uint) -> ApiResult<(), Self>;
+    unsafe fn instantiate_graph_with(
+        &'static self,
+        executable: *mut RawGraphExec,
+        graph: RawGraph,
+        flags: c_ulonglong,
+    ) -> ApiResult<(), Self>;
+    /// Writes what the update came to, also if it fails.
+    unsafe fn update_executable(
+        &'static self,
+        executable: RawGraphExec,
+        graph: RawGraph,
+        update: &mut GraphUpdate,
+    ) -> ApiResult<(), Self>;
 
     unsafe fn allocate_in_order(
         &'static self,
@@ -71,6 +99,14 @@ pub(super) trait LauncherApi: DriverApi {
         size: usize,
         flags: c_uint,
     ) -> ApiResult<(), Self>;
+
+    unsafe fn lock_memory(
+        &'static self,
+        memory: *mut c_void,
+        size: usize,
+        flags: c_uint,
+    ) -> ApiResult<(), Self>;
+    unsafe fn unlock_memory(&'static self, memory: *mut c_void) -> ApiResult<(), Self>;
 
     unsafe fn set_function_attribute(
         &'static self,
@@ -174,6 +210,42 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
         LauncherApi::version(self.api)
     }
 
+    fn pci_address(&'static self, number: c_int) -> Outcome<String> {
+        self.check_device(number)?;
+        self.api.device_pci_address(number)
+    }
+
+    fn can_access_peer(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        self.check_device(number)?;
+        self.check_device(peer)?;
+        self.api.can_access(number, peer)
+    }
+
+    fn enable_peer_access(&'static self, peer: c_int) -> Outcome {
+        self.check_device(peer)?;
+        self.api.enable_access(peer)
+    }
+
+    fn pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        self.check_device(number)?;
+        Ok(self.api.device_pool(number)?.cast())
+    }
+
+    fn default_pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        self.check_device(number)?;
+        Ok(self.api.default_device_pool(number)?.cast())
+    }
+
+    unsafe fn set_pool_attribute(
+        &'static self,
+        pool: PoolHandle,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.set_pool_attribute(pool.cast(), attribute, value) }?)
+    }
+
     fn synchronize(&'static self) -> Outcome {
         // SAFETY: a context is current.
         Ok(unsafe { self.api.synchronize() }?)
@@ -199,6 +271,16 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.query_stream(stream.cast()) }?)
+    }
+
+    unsafe fn call_in_order(
+        &'static self,
+        stream: StreamHandle,
+        function: RawHostFunction,
+        data: *mut c_void,
+    ) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.add_host_node(stream.cast(), function, data) }?)
     }
 
     unsafe fn wait_event(&'static self, stream: StreamHandle, event: EventHandle) -> Outcome {
@@ -238,6 +320,74 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
         // SAFETY: by the contract; the function writes one number.
         unsafe { self.api.elapsed_time(&raw mut milliseconds, start.cast(), end.cast()) }?;
         Ok(milliseconds)
+    }
+
+    unsafe fn begin_capture(&'static self, stream: StreamHandle, mode: c_uint) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.begin_capture_in(stream.cast(), mode) }?)
+    }
+
+    unsafe fn end_capture(&'static self, stream: StreamHandle) -> Outcome<GraphHandle> {
+        let mut graph = ptr::null_mut();
+        // SAFETY: by the contract; the function writes one handle.
+        unsafe { self.api.end_capture(stream.cast(), &raw mut graph) }?;
+        Ok(graph.cast())
+    }
+
+    unsafe fn capture_status(&'static self, stream: StreamHandle) -> Outcome<c_uint> {
+        let mut info = CaptureInfo::empty();
+        // SAFETY: by the contract; the function writes all of `info`.
+        unsafe { self.api.capture_info(stream.cast(), &mut info) }?;
+        Ok(info.status)
+    }
+
+    fn exchange_capture_mode(&'static self, mode: c_uint) -> Outcome<c_uint> {
+        let mut exchanged = mode;
+        // SAFETY: the function writes one number.
+        unsafe { self.api.exchange_capture_mode(&raw mut exchanged) }?;
+        Ok(exchanged)
+    }
+
+    unsafe fn instantiate_graph(
+        &'static self,
+        graph: GraphHandle,
+        flags: c_ulonglong,
+    ) -> Outcome<GraphExecHandle> {
+        let mut executable = ptr::null_mut();
+        // SAFETY: by the contract; the function writes one handle.
+        unsafe { self.api.instantiate_graph_with(&raw mut executable, graph.cast(), flags) }?;
+        Ok(executable.cast())
+    }
+
+    /// Without the function, and after its error, programs instantiate again.
+    unsafe fn update_graph(
+        &'static self,
+        executable: GraphExecHandle,
+        graph: GraphHandle,
+    ) -> Outcome<GraphUpdate> {
+        let mut update = GraphUpdate::with_result(UPDATE_SUCCESS);
+        // SAFETY: by the contract.
+        match unsafe { self.api.update_executable(executable.cast(), graph.cast(), &mut update) } {
+            Ok(()) => Ok(update),
+            Err(ApiError::Lacks(..)) => Ok(GraphUpdate::with_result(UPDATE_NOT_SUPPORTED)),
+            Err(_) if update.result != UPDATE_SUCCESS => Ok(update),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    unsafe fn launch_graph(&'static self, executable: GraphExecHandle, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.launch_graph(executable.cast(), stream.cast()) }?)
+    }
+
+    unsafe fn destroy_graph(&'static self, graph: GraphHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_graph(graph.cast()) }?)
+    }
+
+    unsafe fn destroy_graph_exec(&'static self, executable: GraphExecHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_graph_exec(executable.cast()) }?)
     }
 
     fn memory_info(&'static self) -> Outcome<MemoryInfo> {
@@ -288,6 +438,16 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.free_host(memory) }?)
+    }
+
+    unsafe fn lock_host(&'static self, memory: *mut c_void, size: usize, flags: c_uint) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.lock_memory(memory, size, flags) }?)
+    }
+
+    unsafe fn unlock_host(&'static self, memory: *mut c_void) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.unlock_memory(memory) }?)
     }
 
     unsafe fn copy(&'static self, copy: Copy) -> Outcome {

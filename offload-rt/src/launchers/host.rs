@@ -2,12 +2,15 @@
 //!
 //! All its streams are one. Memory of the device is memory of the program.
 
+mod graph;
+
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use self::graph::{KeptLaunch, Operation};
 use super::configuration::Configuration;
 use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSource};
 use super::failure::{
@@ -15,19 +18,22 @@ use super::failure::{
     Outcome,
 };
 use super::platform::{
-    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RUNTIME_VERSION,
-    RowsCopy, StreamHandle,
+    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, GraphExecHandle, GraphHandle, GraphUpdate,
+    MemoryInfo, Platform, PoolHandle, RUNTIME_VERSION, RowsCopy, StreamHandle,
 };
 use crate::backend::{BackendTexture, downcast};
 use crate::device::Device;
 use crate::error::{Error, Problem};
-use crate::gpu::{BoxCopy, CopyPlace};
+use crate::gpu::{BoxCopy, CopyPlace, RawHostFunction};
 use crate::host::{HostKernel, HostMemory, TextureMemory, TextureObject};
 use crate::images::TextureSettings;
 use crate::launch::Kernel;
 
 /// The most threads of a block.
 const MAX_THREADS: c_int = 1024;
+
+/// `cudaMemPoolAttrReleaseThreshold`, the last that is a setting.
+const LAST_POOL_SETTING: c_uint = 4;
 
 /// Not of size 0: back ends are told apart by their addresses.
 #[derive(Debug)]
@@ -61,6 +67,12 @@ pub(super) fn platform() -> &'static dyn Platform {
 pub(super) fn stream() -> StreamHandle {
     static STREAM: u64 = 0;
     (&raw const STREAM).cast_mut().cast()
+}
+
+/// The handle of the one pool.
+fn pool() -> PoolHandle {
+    static POOL: u64 = 0;
+    (&raw const POOL).cast_mut().cast()
 }
 
 impl Platform for HostPlatform {
@@ -111,8 +123,46 @@ impl Platform for HostPlatform {
         Ok(RUNTIME_VERSION)
     }
 
+    fn pci_address(&'static self, number: c_int) -> Outcome<String> {
+        check_device(number)?;
+        Err(Failure::new(NOT_SUPPORTED, "the CPU is at no address of PCI"))
+    }
+
+    fn can_access_peer(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        check_device(number)?;
+        check_device(peer)?;
+        Ok(false)
+    }
+
+    fn enable_peer_access(&'static self, peer: c_int) -> Outcome {
+        Err(Failure::new(INVALID_DEVICE, format!("device {peer} is no other than the CPU")))
+    }
+
+    fn pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        check_device(number)?;
+        Ok(pool())
+    }
+
+    fn default_pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
+        check_device(number)?;
+        Ok(pool())
+    }
+
+    /// What is set is how long a pool keeps memory, and the CPU's keeps none.
+    unsafe fn set_pool_attribute(
+        &'static self,
+        given: PoolHandle,
+        attribute: c_uint,
+        _: *mut c_void,
+    ) -> Outcome {
+        if given == pool() && (1..=LAST_POOL_SETTING).contains(&attribute) {
+            return Ok(());
+        }
+        Err(Failure::new(INVALID_VALUE, format!("a pool of the CPU has no setting {attribute}")))
+    }
+
     fn synchronize(&'static self) -> Outcome {
-        Ok(())
+        graph::refuse_wait_for_all()
     }
 
     fn create_stream(&'static self, _: c_uint) -> Outcome<StreamHandle> {
@@ -123,12 +173,22 @@ impl Platform for HostPlatform {
         Ok(())
     }
 
-    unsafe fn synchronize_stream(&'static self, _: StreamHandle) -> Outcome {
-        Ok(())
+    unsafe fn synchronize_stream(&'static self, stream: StreamHandle) -> Outcome {
+        graph::refuse_wait(stream)
     }
 
-    unsafe fn query_stream(&'static self, _: StreamHandle) -> Outcome {
-        Ok(())
+    unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome {
+        graph::refuse_wait(stream)
+    }
+
+    unsafe fn call_in_order(
+        &'static self,
+        stream: StreamHandle,
+        function: RawHostFunction,
+        data: *mut c_void,
+    ) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::run_or_keep(stream, Operation::Call { function, data }) }
     }
 
     unsafe fn wait_event(&'static self, _: StreamHandle, _: EventHandle) -> Outcome {
@@ -145,11 +205,9 @@ impl Platform for HostPlatform {
         Ok(())
     }
 
-    unsafe fn record_event(&'static self, event: EventHandle, _: StreamHandle) -> Outcome {
-        // SAFETY: by the contract.
-        let HostEvent(recorded) = unsafe { &*event.cast() };
-        *recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        Ok(())
+    unsafe fn record_event(&'static self, event: EventHandle, stream: StreamHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::run_or_keep(stream, Operation::Record(event)) }
     }
 
     unsafe fn query_event(&'static self, _: EventHandle) -> Outcome {
@@ -166,6 +224,59 @@ impl Platform for HostPlatform {
         // SAFETY: by the contract.
         let end = unsafe { recorded(end) }?;
         Ok(end.saturating_duration_since(start).as_secs_f32() * 1000.0)
+    }
+
+    /// The mode says what the driver checks other calls for, and the CPU has none.
+    unsafe fn begin_capture(&'static self, stream: StreamHandle, _: c_uint) -> Outcome {
+        graph::begin(stream)
+    }
+
+    unsafe fn end_capture(&'static self, stream: StreamHandle) -> Outcome<GraphHandle> {
+        graph::end(stream)
+    }
+
+    unsafe fn capture_status(&'static self, stream: StreamHandle) -> Outcome<c_uint> {
+        Ok(graph::status(stream))
+    }
+
+    fn exchange_capture_mode(&'static self, mode: c_uint) -> Outcome<c_uint> {
+        Ok(graph::exchange_mode(mode))
+    }
+
+    /// Flags are of how a GPU launches.
+    unsafe fn instantiate_graph(
+        &'static self,
+        graph: GraphHandle,
+        _: c_ulonglong,
+    ) -> Outcome<GraphExecHandle> {
+        // SAFETY: the contract is the same.
+        Ok(unsafe { graph::instantiate(graph) })
+    }
+
+    unsafe fn update_graph(
+        &'static self,
+        executable: GraphExecHandle,
+        graph: GraphHandle,
+    ) -> Outcome<GraphUpdate> {
+        // SAFETY: the contract is the same.
+        Ok(unsafe { graph::update(executable, graph) })
+    }
+
+    unsafe fn launch_graph(&'static self, executable: GraphExecHandle, stream: StreamHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::launch(executable, stream) }
+    }
+
+    unsafe fn destroy_graph(&'static self, graph: GraphHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::destroy(graph) };
+        Ok(())
+    }
+
+    unsafe fn destroy_graph_exec(&'static self, executable: GraphExecHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::destroy_exec(executable) };
+        Ok(())
     }
 
     fn memory_info(&'static self) -> Outcome<MemoryInfo> {
@@ -191,16 +302,13 @@ impl Platform for HostPlatform {
     }
 
     unsafe fn free(&'static self, memory: *mut c_void) -> Outcome {
-        let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        match allocations.remove(&memory.addr()) {
-            Some(_) => Ok(()),
-            None => Err(Failure::new(INVALID_VALUE, format!("{memory:?} was not allocated on the CPU"))),
-        }
+        take_allocation(memory).map(drop)
     }
 
-    unsafe fn free_in_order(&'static self, memory: *mut c_void, _: StreamHandle) -> Outcome {
-        // SAFETY: the contract is the same.
-        unsafe { self.free(memory) }
+    unsafe fn free_in_order(&'static self, memory: *mut c_void, stream: StreamHandle) -> Outcome {
+        let operation = Operation::Keep { _memory: take_allocation(memory)? };
+        // SAFETY: nothing is done with the memory.
+        unsafe { graph::run_or_keep(stream, operation) }
     }
 
     fn allocate_host(&'static self, size: usize) -> Outcome<*mut c_void> {
@@ -212,6 +320,14 @@ impl Platform for HostPlatform {
         unsafe { self.free(memory) }
     }
 
+    unsafe fn lock_host(&'static self, _: *mut c_void, _: usize, _: c_uint) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn unlock_host(&'static self, _: *mut c_void) -> Outcome {
+        Ok(())
+    }
+
     unsafe fn copy(&'static self, copy: Copy) -> Outcome {
         let Copy { to, from, size } = copy;
         // SAFETY: by the contract.
@@ -219,26 +335,19 @@ impl Platform for HostPlatform {
         Ok(())
     }
 
-    unsafe fn copy_in_order(&'static self, copy: Copy, _: StreamHandle) -> Outcome {
+    unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome {
         // SAFETY: the contract is the same.
-        unsafe { self.copy(copy) }
+        unsafe { graph::run_or_keep(stream, Operation::Copy(copy)) }
     }
 
-    unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, _: StreamHandle) -> Outcome {
-        for row in 0..copy.height {
-            let to = copy.to.wrapping_byte_add(row.saturating_mul(copy.to_pitch));
-            let from = copy.from.wrapping_byte_add(row.saturating_mul(copy.from_pitch));
-            // SAFETY: by the contract.
-            unsafe { to.copy_from(from, copy.width) };
-        }
-        Ok(())
+    unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: StreamHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::run_or_keep(stream, Operation::CopyRows(copy)) }
     }
 
-    unsafe fn fill_in_order(&'static self, fill: Fill, _: StreamHandle) -> Outcome {
-        let Fill { to, value, size } = fill;
-        // SAFETY: by the contract.
-        unsafe { to.write_bytes(value, size) };
-        Ok(())
+    unsafe fn fill_in_order(&'static self, fill: Fill, stream: StreamHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::run_or_keep(stream, Operation::Fill(fill)) }
     }
 
     fn create_array(&'static self, form: &ArrayForm) -> Outcome<ArrayHandle> {
@@ -257,21 +366,9 @@ impl Platform for HostPlatform {
         Ok(())
     }
 
-    unsafe fn copy_box_in_order(&'static self, copy: &BoxCopy, _: StreamHandle) -> Outcome {
-        // SAFETY: by the contract.
-        let from = unsafe { BoxRows::new(copy.from) };
-        // SAFETY: by the contract.
-        let to = unsafe { BoxRows::new(copy.to) };
-        if !from.hold(copy) || !to.hold(copy) {
-            return Err(Failure::new(INVALID_VALUE, format!("{copy:?} is beside its arrays")));
-        }
-        for slice in 0..copy.depth {
-            for row in 0..copy.height {
-                // SAFETY: the box lies within the arrays, and by the contract within other memory.
-                unsafe { to.row(row, slice).copy_from(from.row(row, slice), copy.width_in_bytes) };
-            }
-        }
-        Ok(())
+    unsafe fn copy_box_in_order(&'static self, copy: &BoxCopy, stream: StreamHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { graph::run_or_keep(stream, Operation::CopyBox(*copy)) }
     }
 
     unsafe fn create_texture(
@@ -342,6 +439,12 @@ impl Platform for HostPlatform {
         arguments: *mut *mut c_void,
     ) -> Outcome {
         let range = configuration.range(MAX_THREADS)?;
+        if graph::is_capturing(configuration.stream) {
+            // SAFETY: by the contract.
+            let launch = unsafe { KeptLaunch::new(kernel, range, arguments) }?;
+            // SAFETY: the stream captures.
+            return unsafe { graph::run_or_keep(configuration.stream, Operation::Launch(launch)) };
+        }
         // SAFETY: by the contract.
         unsafe { host_kernel(kernel)?.launch_with_pointers(&range, arguments) }
             .map_err(|problem| Failure::from(Error::from_launch(&kernel.info().name, problem)))
@@ -505,8 +608,16 @@ fn number(value: u64) -> c_int {
     c_int::try_from(value).unwrap_or(c_int::MAX)
 }
 
+/// The memory at this address, which callers have no more.
+fn take_allocation(memory: *mut c_void) -> Outcome<HostMemory> {
+    let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    allocations
+        .remove(&memory.addr())
+        .ok_or_else(|| Failure::new(INVALID_VALUE, format!("{memory:?} was not allocated on the CPU")))
+}
+
 fn host_kernel(kernel: &Kernel) -> Outcome<&HostKernel> {
-    let kernel = downcast::<HostKernel>(kernel.backend())
+    let kernel = downcast::<HostKernel>(&**kernel.backend())
         .map_err(|problem| Error::from_device("host CPU", problem))?;
     Ok(kernel)
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use super::current::Current;
 use super::failure::{ASSERT, Failure, Outcome};
+use super::graph::RelaxedCapture;
 use super::platform::ContextHandle;
 use super::registration::{self, Binary, Registered};
 use crate::backend::{BackendOutput, OutputMark};
@@ -55,14 +56,19 @@ pub(super) fn kernel(current: &Current, stub: *const c_void) -> Outcome<Arc<Kern
     let known = context.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&stub.addr()).cloned();
     match known {
         Some(kernel) => Ok(kernel),
-        None => context.load_kernel(stub),
+        None => {
+            let _relaxed = RelaxedCapture::new(current.platform);
+            context.load_kernel(stub)
+        }
     }
 }
 
 /// The program with the variable whose shadow on the host is at `shadow`, and the variable's name.
 pub(super) fn variable(current: &Current, shadow: *const c_void) -> Outcome<LoadedVariable> {
     let Registered { binary, name } = registration::variable(shadow)?;
-    let program = context(current)?.program(binary)?;
+    let context = context(current)?;
+    let _relaxed = RelaxedCapture::new(current.platform);
+    let program = context.program(binary)?;
     Ok(LoadedVariable { program, name })
 }
 

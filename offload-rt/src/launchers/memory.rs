@@ -146,6 +146,23 @@ pub(super) unsafe extern "C" fn offload_cudaHostAlloc(
     returned(unsafe { allocate_host(memory, size) })
 }
 
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaHostRegister(
+    memory: *mut c_void,
+    size: usize,
+    flags: c_uint,
+) -> CudaError {
+    let current = Current::for_thread();
+    // SAFETY: the memory is the caller's, who keeps it until it is unregistered.
+    returned(current.and_then(|current| unsafe { current.platform.lock_host(memory, size, flags) }))
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaHostUnregister(memory: *mut c_void) -> CudaError {
+    // SAFETY: as above.
+    returned(Current::for_thread().and_then(|current| unsafe { current.platform.unlock_host(memory) }))
+}
+
 /// Writes the same address: program and devices share addresses of such memory.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaHostGetDevicePointer(
@@ -221,6 +238,32 @@ pub(super) unsafe fn copy(to: *mut c_void, from: *const c_void, size: usize, kin
     // SAFETY: by the contract.
     unsafe { current.platform.copy(Copy { to, from, size }) }?;
     kernels::context(&current)?.print()
+}
+
+/// The back end tells the devices by the addresses.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaMemcpyPeer(
+    to: *mut c_void,
+    _to_device: c_int,
+    from: *const c_void,
+    _from_device: c_int,
+    size: usize,
+) -> CudaError {
+    // SAFETY: the caller's ranges have this size.
+    returned(unsafe { copy(to, from, size, LAST_KIND) })
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaMemcpyPeerAsync(
+    to: *mut c_void,
+    _to_device: c_int,
+    from: *const c_void,
+    _from_device: c_int,
+    size: usize,
+    stream: StreamHandle,
+) -> CudaError {
+    // SAFETY: the caller's ranges have this size, until the stream has copied them.
+    returned(unsafe { copy_in_order(to, from, size, LAST_KIND, stream) })
 }
 
 #[unsafe(no_mangle)]

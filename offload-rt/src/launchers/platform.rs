@@ -1,19 +1,26 @@
 //! The back ends that functions of CUDA's runtime work on: CUDA's driver, HIP's runtime, and the program's own CPU.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::fmt::Debug;
+use std::ptr;
 
 use super::configuration::Configuration;
 pub(super) use super::configuration::StreamHandle;
 use super::elements::{ArrayForm, ArrayHandle, TextureSource};
 use super::failure::{CudaError, Outcome};
 use crate::device::Device;
-use crate::gpu::BoxCopy;
+use crate::gpu::{BoxCopy, RawHostFunction};
 use crate::images::TextureSettings;
 use crate::launch::Kernel;
 
 /// The release of CUDA's runtime that these functions are of, as the headers of `offload-build` have it.
 pub(super) const RUNTIME_VERSION: c_int = 12060;
+
+/// A `cudaGraph_t`: a graph of the back end.
+pub(super) type GraphHandle = *mut c_void;
+
+/// A `cudaGraphExec_t`: a graph of the back end that can be launched.
+pub(super) type GraphExecHandle = *mut c_void;
 
 /// A `cudaEvent_t`: an event of the back end.
 pub(super) type EventHandle = *mut c_void;
@@ -74,6 +81,36 @@ pub(super) struct Fill {
     pub(super) size: usize,
 }
 
+/// A `cudaMemPool_t`: a pool of the back end.
+pub(super) type PoolHandle = *mut c_void;
+
+/// `cudaStreamCaptureStatusNone`.
+pub(super) const NO_CAPTURE: c_uint = 0;
+/// `cudaStreamCaptureModeRelaxed`: the thread may load and allocate while a stream captures.
+pub(super) const RELAXED_CAPTURE: c_uint = 2;
+
+/// `cudaGraphExecUpdateSuccess`.
+pub(super) const UPDATE_SUCCESS: c_uint = 0;
+/// `cudaGraphExecUpdateErrorNotSupported`.
+pub(super) const UPDATE_NOT_SUPPORTED: c_uint = 6;
+
+/// `cudaGraphExecUpdateResultInfo`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct GraphUpdate {
+    /// A `cudaGraphExecUpdateResult`.
+    pub(super) result: c_uint,
+    pub(super) error_node: *mut c_void,
+    pub(super) error_from_node: *mut c_void,
+}
+
+impl GraphUpdate {
+    /// An update with this result, whatever the node.
+    pub(super) fn with_result(result: c_uint) -> GraphUpdate {
+        GraphUpdate { result, error_node: ptr::null_mut(), error_from_node: ptr::null_mut() }
+    }
+}
+
 /// What functions of CUDA's runtime need of a back end. Numbers of attributes, flags and results are CUDA's.
 ///
 /// # Safety of the operations
@@ -99,6 +136,23 @@ pub(super) trait Platform: Debug + Sync {
     fn device_memory(&'static self, number: c_int) -> Outcome<usize>;
     /// The release of CUDA whose functions the library has, as 12080.
     fn version(&'static self) -> Outcome<c_int>;
+    /// The address on PCI, as `0000:01:00.0`.
+    fn pci_address(&'static self, number: c_int) -> Outcome<String>;
+    /// Whether a device can use the memory of another.
+    fn can_access_peer(&'static self, number: c_int, peer: c_int) -> Outcome<bool>;
+    /// Lets the current context use the memory of another device.
+    fn enable_peer_access(&'static self, peer: c_int) -> Outcome;
+    /// The pool of a device that `cudaMallocAsync` takes memory from.
+    fn pool(&'static self, number: c_int) -> Outcome<PoolHandle>;
+    /// That which it took it from at first.
+    fn default_pool(&'static self, number: c_int) -> Outcome<PoolHandle>;
+    /// The attribute is a `cudaMemPoolAttr`, which has the size of `value`.
+    unsafe fn set_pool_attribute(
+        &'static self,
+        pool: PoolHandle,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> Outcome;
     /// Waits for the work of the current context.
     fn synchronize(&'static self) -> Outcome;
 
@@ -106,6 +160,13 @@ pub(super) trait Platform: Debug + Sync {
     unsafe fn destroy_stream(&'static self, stream: StreamHandle) -> Outcome;
     unsafe fn synchronize_stream(&'static self, stream: StreamHandle) -> Outcome;
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome;
+    /// Calls `function`, which calls nothing of the back end, in the order of the stream.
+    unsafe fn call_in_order(
+        &'static self,
+        stream: StreamHandle,
+        function: RawHostFunction,
+        data: *mut c_void,
+    ) -> Outcome;
     unsafe fn wait_event(&'static self, stream: StreamHandle, event: EventHandle) -> Outcome;
 
     fn create_event(&'static self, flags: c_uint) -> Outcome<EventHandle>;
@@ -115,6 +176,28 @@ pub(super) trait Platform: Debug + Sync {
     unsafe fn synchronize_event(&'static self, event: EventHandle) -> Outcome;
     /// In milliseconds.
     unsafe fn elapsed_time(&'static self, start: EventHandle, end: EventHandle) -> Outcome<f32>;
+
+    /// Keeps the work that the stream is given from now on for a graph. The mode is a `cudaStreamCaptureMode`.
+    unsafe fn begin_capture(&'static self, stream: StreamHandle, mode: c_uint) -> Outcome;
+    unsafe fn end_capture(&'static self, stream: StreamHandle) -> Outcome<GraphHandle>;
+    /// A `cudaStreamCaptureStatus`.
+    unsafe fn capture_status(&'static self, stream: StreamHandle) -> Outcome<c_uint>;
+    /// Makes `mode` the one that the thread's calls beside captures are checked by; returns the one before.
+    fn exchange_capture_mode(&'static self, mode: c_uint) -> Outcome<c_uint>;
+    unsafe fn instantiate_graph(
+        &'static self,
+        graph: GraphHandle,
+        flags: c_ulonglong,
+    ) -> Outcome<GraphExecHandle>;
+    /// Has launches of `executable` do the work of `graph`, if the back end can change one to the other.
+    unsafe fn update_graph(
+        &'static self,
+        executable: GraphExecHandle,
+        graph: GraphHandle,
+    ) -> Outcome<GraphUpdate>;
+    unsafe fn launch_graph(&'static self, executable: GraphExecHandle, stream: StreamHandle) -> Outcome;
+    unsafe fn destroy_graph(&'static self, graph: GraphHandle) -> Outcome;
+    unsafe fn destroy_graph_exec(&'static self, executable: GraphExecHandle) -> Outcome;
 
     fn memory_info(&'static self) -> Outcome<MemoryInfo>;
     fn allocate(&'static self, size: usize) -> Outcome<*mut c_void>;
@@ -126,6 +209,9 @@ pub(super) trait Platform: Debug + Sync {
     /// Memory of the program that devices reach.
     fn allocate_host(&'static self, size: usize) -> Outcome<*mut c_void>;
     unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome;
+    /// Lets devices reach memory of the program.
+    unsafe fn lock_host(&'static self, memory: *mut c_void, size: usize, flags: c_uint) -> Outcome;
+    unsafe fn unlock_host(&'static self, memory: *mut c_void) -> Outcome;
     /// Waits for the copy.
     unsafe fn copy(&'static self, copy: Copy) -> Outcome;
     unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome;

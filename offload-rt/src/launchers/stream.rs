@@ -1,11 +1,12 @@
 //! Streams: they are those of the back end.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_void};
 
 use super::current::Current;
-use super::failure::{CudaError, NOT_READY, Outcome, answered, returned};
+use super::failure::{CudaError, Failure, INVALID_VALUE, NOT_READY, Outcome, answered, returned};
 use super::kernels;
 use super::platform::{EventHandle, StreamHandle};
+use crate::gpu::RawHostFunction;
 
 /// `cudaStreamDefault`.
 const DEFAULT: c_uint = 0;
@@ -102,4 +103,22 @@ unsafe fn wait_event(stream: StreamHandle, event: EventHandle) -> Outcome {
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
     unsafe { current.platform.wait_event(stream, event) }
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaLaunchHostFunc(
+    stream: StreamHandle,
+    function: Option<RawHostFunction>,
+    data: *mut c_void,
+) -> CudaError {
+    // SAFETY: the stream is the caller's, who answers for the function.
+    returned(unsafe { call(stream, function, data) })
+}
+
+unsafe fn call(stream: StreamHandle, function: Option<RawHostFunction>, data: *mut c_void) -> Outcome {
+    let function = function.ok_or_else(|| Failure::new(INVALID_VALUE, "null is no host function"))?;
+    // SAFETY: by the contract.
+    let current = unsafe { Current::for_stream(stream) }?;
+    // SAFETY: by the contract.
+    unsafe { current.platform.call_in_order(stream, function, data) }
 }

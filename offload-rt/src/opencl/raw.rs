@@ -137,7 +137,7 @@ pub fn create_raw_kernel(kernel: &Kernel) -> Result<*mut c_void, Error> {
 }
 
 fn own(kernel: &Kernel) -> Result<&ClKernel, Error> {
-    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
+    (&**kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
 }
 
 fn other(what: &str) -> Error {

@@ -16,7 +16,7 @@
 typedef int R;
 enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
        UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, COOPERATIVE_TOO_LARGE = 720, NOT_PERMITTED = 800,
-       CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904, INVALID_CLUSTER_SIZE = 912 };
+       CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904, GRAPH_UPDATE_FAILURE = 910, INVALID_CLUSTER_SIZE = 912 };
 enum { DEVICES = 2, MULTIPROCESSORS = 132, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
 static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts, graphs, pools;
@@ -230,6 +230,22 @@ R cuGraphInstantiateWithFlags(struct graph **executable, struct graph *graph, un
     graphs++;
     return *executable = memcpy(malloc(sizeof *graph), graph, sizeof *graph), (*executable)->first = graph, OK;
 }
+struct update { unsigned result; struct node *node, *from; };
+/* The topology of a graph with as many nodes is the same. */
+R cuGraphExecUpdate_v2(struct graph *executable, struct graph *graph, struct update *update)
+{
+    NEEDS_CONTEXT;
+    if (executable->count != graph->count) return *update = (struct update){ .result = 2 }, GRAPH_UPDATE_FAILURE;
+    memcpy(executable->nodes, graph->nodes, sizeof graph->nodes);
+    return executable->first = graph, *update = (struct update){ 0 }, OK;
+}
+R cuThreadExchangeStreamCaptureMode(unsigned *mode)
+{
+    static _Thread_local unsigned own;
+    unsigned before = own;
+    if (*mode > 2) return INVALID_VALUE;
+    return own = *mode, *mode = before, OK;
+}
 R cuGraphDestroy(struct graph *graph) { graphs--; return free(graph), OK; }
 R cuGraphExecDestroy(struct graph *executable) { return cuGraphDestroy(executable); }
 
@@ -379,6 +395,9 @@ R cuMemPoolCreate(struct pool **pool, const struct properties *properties)
     *pool = calloc(1, sizeof **pool);
     return (*pool)->device = properties->device, OK;
 }
+static struct pool own_pools[DEVICES];
+R cuDeviceGetDefaultMemPool(struct pool **pool, int device) { return *pool = &own_pools[device], OK; }
+R cuDeviceGetMemPool(struct pool **pool, int device) { return cuDeviceGetDefaultMemPool(pool, device); }
 R cuMemPoolDestroy(struct pool *pool)
 {
     if (pool->used) return INVALID_VALUE;
@@ -562,6 +581,14 @@ R cuMemHostAlloc(void **memory, size_t size, unsigned flags)
     pinned++;
     return locked = *memory = memset(malloc(size), 0xa5, size), OK;
 }
+R cuMemHostRegister_v2(void *memory, size_t size, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    if (!memory || size == 0 || flags > 15) return INVALID_VALUE;
+    pinned++;
+    return locked = memory, OK;
+}
+R cuMemHostUnregister(void *memory) { return pinned--, memory == locked ? OK : INVALID_VALUE; }
 R cuMemFreeHost(void *memory)
 {
     if (depth == 0) return INVALID_CONTEXT;

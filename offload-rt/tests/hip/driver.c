@@ -416,6 +416,9 @@ R hipMemPoolCreate(struct pool **pool, const struct pool_properties *properties)
     *pool = calloc(1, sizeof **pool);
     return (*pool)->device = properties->device, OK;
 }
+static struct pool own_pools[DEVICES];
+R hipDeviceGetDefaultMemPool(struct pool **pool, int device) { return *pool = &own_pools[device], OK; }
+R hipDeviceGetMemPool(struct pool **pool, int device) { return hipDeviceGetDefaultMemPool(pool, device); }
 R hipMemPoolDestroy(struct pool *pool)
 {
     CALL;
@@ -503,6 +506,22 @@ R hipHostMalloc(void **memory, size_t size, unsigned flags)
     buffers++;
     locked[at].size = size;
     return *memory = locked[at].start = memset(malloc(size), 0xa5, size), OK;
+}
+R hipHostRegister(void *memory, size_t size, unsigned flags)
+{
+    CALL;
+    if (!memory || size == 0 || flags > 15) return INVALID_VALUE;
+    int at = 0;
+    while (locked[at].start) at++;
+    locked[at].size = size;
+    return locked[at].start = memory, OK;
+}
+R hipHostUnregister(void *memory)
+{
+    CALL;
+    int at = is_locked(memory) - 1;
+    if (at < 0) return INVALID_VALUE;
+    return locked[at].start = NULL, OK;
 }
 R hipHostFree(void *memory)
 {
@@ -832,6 +851,26 @@ R hipGraphExecKernelNodeSetParams(struct graph *executable, struct op *node, con
     for (int i = 0; i < kernel->parameters; i++)
         memcpy(launch->arguments + kernel->offsets[i], given->parameters[i], kernel->sizes[i]);
     return OK;
+}
+/* The topology of a graph with as many nodes is the same. */
+R hipGraphExecUpdate(struct graph *executable, struct graph *graph, struct op **node, unsigned *result)
+{
+    CALL;
+    BELONGS(executable->device);
+    if (executable->count != graph->count) return *node = NULL, *result = 2, 910;
+    *executable = *graph;
+    executable->of = graph;
+    for (int i = 0; i < executable->count; i++)
+        if (executable->ops[i].kind == LAUNCH) executable->ops[i].launch = &executable->launches[i];
+    return *node = NULL, *result = 0, OK;
+}
+R hipThreadExchangeStreamCaptureMode(unsigned *mode)
+{
+    CALL;
+    static _Thread_local unsigned own;
+    unsigned before = own;
+    if (*mode > 2) return INVALID_VALUE;
+    return own = *mode, *mode = before, OK;
 }
 R hipGraphDestroy(struct graph *graph)
 {

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::support::{Project, root};
+use crate::support::script::succeed;
+use crate::support::{Project, program, root};
 
 /// A library that prints what it is asked, in the place of a driver's.
 struct StandIn {
@@ -79,6 +80,30 @@ fn hip_gets_what_the_host_functions_launch() {
     );
 }
 
+/// A capture in the global mode forbids to load, unless the thread's own is relaxed. The stand-in of CUDA refuses the
+/// update.
+#[test]
+fn drivers_get_the_captures_and_graphs_of_host_functions() {
+    let again = ["graph: not updated", "graph: executable destroyed", "graph: instantiated with 0"];
+    let cases = [(&CUDA, "nvptx:sm_80", &again[..]), (&HIP, "amdgcn:gfx1100", &["graph: updated"][..])];
+    for (stand_in, target, updated) in cases {
+        let mut project = Project::new("launchers");
+        use_stand_in(&mut project, stand_in);
+        project.set("OFFLOAD_TARGETS", target);
+        let text = project.run(&["--", "graph"]);
+        let found: Vec<&str> =
+            text.lines().filter(|line| line.starts_with("graph: ") || line.contains("<<<")).collect();
+        let capture = "graph: capture of 0x77000 in mode 0";
+        let launch = "_Z4growPfi4Step<<<(1, 1, 1), (64, 1, 1), 0, 0x77000>>>(0x1000, 10)";
+        let launched = "graph: launched in 0x77000";
+        let before = [capture, launch, "graph: instantiated with 0", launched, launched, "graph: destroyed"];
+        let after = [launched, "graph: executable destroyed", "graph: destroyed"];
+        let expected = [&before[..], &[capture, launch], updated, &after].concat();
+        assert_eq!(found, expected, "{text}");
+        assert!(text.contains("result: 0\n"), "{text}");
+    }
+}
+
 #[test]
 fn without_a_gpu_calls_without_a_stream_fail_unless_the_cpu_is_chosen() {
     let mut project = Project::new("launchers");
@@ -100,6 +125,70 @@ fn host_functions_work_on_the_cpu() {
     assert!(text.contains("results are right"), "{text}");
 }
 
+/// Settings of a profile, as cargo's environment has them.
+type Settings = &'static [(&'static str, &'static str)];
+
+/// Profiles that link in other ways than that of development. `ld` finds GNU's linker, where rustc takes LLVM's.
+const LINKED: [Settings; 3] = [
+    &[("CARGO_PROFILE_RELEASE_LTO", "fat")],
+    &[("CARGO_PROFILE_RELEASE_LTO", "thin"), ("LINKER", "-fuse-ld=bfd")],
+    &[
+        ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
+        ("CARGO_PROFILE_RELEASE_PANIC", "abort"),
+        ("CARGO_PROFILE_RELEASE_STRIP", "true"),
+    ],
+];
+
+/// Runs the program of a project with launchers in a library crate and in two libraries that it opens, which have functions
+/// and kernels of the same names.
+fn run_linked(project: &Project, args: &[&str]) {
+    let build = ["build", "--offline", "--workspace", "--message-format=json-render-diagnostics"];
+    let outcome = project.cargo(&[&build[..], args].concat());
+    assert!(outcome.success, "{}", outcome.text);
+    let folder = project.path("libraries");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut program = None;
+    for line in outcome.text.lines() {
+        let Ok(message) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let target = &message["target"];
+        if target["kind"][0] == "cdylib" {
+            let copy = folder.join(format!("lib{}.so", target["name"].as_str().unwrap()));
+            program::copy(message["filenames"][0].as_str().unwrap().as_ref(), &copy);
+        }
+        program = message["executable"].as_str().map(str::to_string).or(program);
+    }
+    let text = succeed(Command::new(program.unwrap()).arg(&folder));
+    assert!(text.contains("results are right"), "{text}");
+}
+
+#[test]
+fn libraries_and_library_crates_have_launchers() {
+    let mut project = Project::new("launchers-linked");
+    project.set("OFFLOAD_TARGETS", "host");
+    run_linked(&project, &[]);
+}
+
+#[test]
+fn launchers_are_linked_with_every_profile() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
+    for settings in LINKED {
+        let mut project = Project::new("launchers-linked");
+        project.set("OFFLOAD_TARGETS", "host");
+        for (name, value) in settings {
+            if *name == "LINKER" {
+                let script = project.path("linker");
+                program::write(&script, format!("#!/bin/sh\nexec cc \"$@\" {value}\n"));
+                project.set("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER", script.to_str().unwrap());
+            } else {
+                project.set(name, value);
+            }
+        }
+        run_linked(&project, &["--release"]);
+    }
+}
+
 #[test]
 fn a_launch_without_an_image_for_the_device_says_why() {
     let mut project = Project::new("launchers");
@@ -116,11 +205,10 @@ fn a_launch_without_an_image_for_the_device_says_why() {
 fn a_function_that_programs_lack_is_an_error_of_the_build() {
     let project = Project::new("launchers");
     let source = std::fs::read_to_string(root().join("tests/fixtures/launchers/kernels/sum.cu")).unwrap();
-    let more = "extern \"C\" int graph(cudaGraphExec_t graph, cudaStream_t stream) { return cudaGraphLaunch(graph, stream); }\n";
-    let declared = "extern \"C\" cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);\n";
-    project.write("kernels/sum.cu", &format!("{source}{declared}{more}"));
+    let more = "extern \"C\" int copy_graph(cudaGraph_t *to, cudaGraph_t graph) { return cudaGraphClone(to, graph); }\n";
+    project.write("kernels/sum.cu", &format!("{source}{more}"));
     let text = project.fail();
-    for part in ["`kernels/sum.cu`", "`cudaGraphLaunch`", "hint: ", "docs/languages.md"] {
+    for part in ["`kernels/sum.cu`", "`cudaGraphClone`", "hint: ", "docs/languages.md"] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
 }

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use super::types::{
     CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute,
-    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option,
-    CUjitInputType, CUlaunchConfig, CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult,
-    CUstream, CUuuid,
+    CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec,
+    CUgraphExecUpdateResultInfo, CUgraphNode, CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState,
+    CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUuuid,
 };
 use crate::backend::IpcMemoryHandle;
 use crate::gpu::{
@@ -78,6 +78,10 @@ function_table! {
         cuLinkDestroy(CUlinkState),
         // For launchers.
         cuCtxSetCurrent(CUcontext),
+        // Since CUDA 12.0.
+        cuGraphExecUpdate_v2(CUgraphExec, CUgraph, *mut CUgraphExecUpdateResultInfo),
+        cuDeviceGetDefaultMemPool(*mut RawPool, CUdevice),
+        cuDeviceGetMemPool(*mut RawPool, CUdevice),
         cuDeviceTotalMem_v2(*mut usize, CUdevice),
         cuDevicePrimaryCtxGetState(CUdevice, *mut c_uint, *mut c_int),
         cuFuncSetCacheConfig(CUfunction, c_uint),
@@ -88,12 +92,15 @@ function_table! {
         // Since CUDA 11.8.
         cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void),
         cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint),
+        cuMemHostRegister_v2(*mut c_void, usize, c_uint),
+        cuMemHostUnregister(*mut c_void),
         cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream),
         cuMemAllocAsync(*mut CUdeviceptr, usize, CUstream),
         cuMemFreeAsync(CUdeviceptr, CUstream),
         cuMemcpy(CUdeviceptr, CUdeviceptr, usize),
         cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream),
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, CUfunction, c_int, usize, c_uint),
+        cuThreadExchangeStreamCaptureMode(*mut c_uint),
         // For properties and launch sizes.
         cuDeviceGetPCIBusId(*mut c_char, c_int, CUdevice),
         // Since CUDA 11.4.

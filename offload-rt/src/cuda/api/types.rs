@@ -271,3 +271,12 @@ numbers! { c_uint:
 numbers! { CUpointer_attribute:
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
 }
+
+/// What an update of a graph came to: a `CUgraphExecUpdateResult`, and the nodes that do not fit.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct CUgraphExecUpdateResultInfo {
+    pub(crate) result: c_uint,
+    pub(crate) error_node: CUgraphNode,
+    pub(crate) error_from_node: CUgraphNode,
+}

@@ -109,7 +109,13 @@ function_table! {
         ),
         // For launchers.
         hipDeviceGetAttribute(*mut c_int, c_uint, c_int),
+        hipDeviceGetDefaultMemPool(*mut RawPool, c_int),
+        hipDeviceGetMemPool(*mut RawPool, c_int),
         hipFreeAsync(*mut c_void, hipStream_t),
+        // Executable; graph; the node that does not fit; the result.
+        hipGraphExecUpdate(hipGraphExec_t, hipGraph_t, *mut hipGraphNode_t, *mut c_uint),
+        hipHostRegister(*mut c_void, usize, c_uint),
+        hipHostUnregister(*mut c_void),
         hipMallocAsync(*mut *mut c_void, usize, hipStream_t),
         hipMallocManaged(*mut *mut c_void, usize, c_uint),
         hipMemcpy2DAsync(*mut c_void, usize, *const c_void, usize, usize, usize, c_uint, hipStream_t),
@@ -123,6 +129,7 @@ function_table! {
         ),
         hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, hipFunction_t, c_int, usize, c_uint),
         hipStreamQuery(hipStream_t),
+        hipThreadExchangeStreamCaptureMode(*mut c_uint),
         // For properties and launch sizes.
         hipDeviceGetPCIBusId(*mut c_char, c_int, c_int),
         // Blocks of the grid; threads of a block; function; shared memory of a block; limit of its threads.

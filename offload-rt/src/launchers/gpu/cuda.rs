@@ -1,23 +1,26 @@
 //! CUDA's driver.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{GpuPlatform, LauncherApi, address};
 use crate::cuda::api::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUstream, CuResult, CudaApi, DeviceId,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, CUstream, CuResult,
+    CudaApi, DeviceId,
 };
 use crate::cuda::context::CudaContext;
 use crate::cuda::device;
 use crate::cuda::driver::{CUDA, CudaDriver};
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::{GpuDevice, call, operations};
+use crate::gpu::{GpuDevice, RawPool, call, operations};
 use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, Outcome};
-use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform, RowsCopy};
+use crate::launchers::platform::{
+    Block, ContextHandle, Copy, EnteredContext, GraphUpdate, Platform, RowsCopy,
+};
 
 /// A `CUmemorytype`: the driver tells memory by its address.
 const CU_MEMORYTYPE_UNIFIED: c_uint = 4;
@@ -35,12 +38,22 @@ impl LauncherApi for CudaApi {
         query_stream(stream: CUstream) => cuStreamQuery(stream);
         create_event_with(event: *mut CUevent, flags: c_uint) => cuEventCreate(event, flags);
 
+        begin_capture_in(stream: CUstream, mode: c_uint) => cuStreamBeginCapture_v2(stream, mode);
+        exchange_capture_mode(mode: *mut c_uint) => cuThreadExchangeStreamCaptureMode(mode);
+        instantiate_graph_with(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong) =>
+            cuGraphInstantiateWithFlags(executable, graph, flags);
+        update_executable(executable: CUgraphExec, graph: CUgraph, update: &mut GraphUpdate) =>
+            cuGraphExecUpdate_v2(executable, graph, ptr::from_mut(update).cast());
+
         allocate_in_order(address: *mut u64, size: usize, stream: CUstream) => cuMemAllocAsync(address, size, stream);
         copy_any(copy: Copy) => cuMemcpy(address(copy.to), address(copy.from), copy.size);
         copy_any_in_order(copy: Copy, stream: CUstream) =>
             cuMemcpyAsync(address(copy.to), address(copy.from), copy.size, stream);
 
         allocate_managed(address: *mut u64, size: usize, flags: c_uint) => cuMemAllocManaged(address, size, flags);
+
+        lock_memory(memory: *mut c_void, size: usize, flags: c_uint) => cuMemHostRegister_v2(memory, size, flags);
+        unlock_memory(memory: *mut c_void) => cuMemHostUnregister(memory);
 
         set_function_attribute(function: CUfunction, attribute: c_uint, value: c_int) =>
             cuFuncSetAttribute(function, attribute, value);
@@ -133,6 +146,41 @@ impl LauncherApi for CudaApi {
 
     fn version(&'static self) -> Outcome<c_int> {
         Ok(c_int::try_from(CudaDriver::open()?.version()).unwrap_or(0))
+    }
+
+    fn device_pci_address(&'static self, number: c_int) -> Outcome<String> {
+        Ok(device_with_number(self, number)?.pci_address()?)
+    }
+
+    fn can_access(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        let device = device_with_number(self, number)?;
+        let peer = device_with_number(self, peer)?;
+        let mut can_access: c_int = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self, cuDeviceCanAccessPeer(&raw mut can_access, device.raw, peer.raw)) }?;
+        Ok(can_access != 0)
+    }
+
+    fn enable_access(&'static self, peer: c_int) -> Outcome {
+        let peer = primary(device_with_number(self, peer)?)?;
+        // SAFETY: primary contexts that are taken here are never released.
+        Ok(unsafe { call!(self, cuCtxEnablePeerAccess(peer, 0)) }?)
+    }
+
+    fn device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let device = device_with_number(self, number)?;
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, cuDeviceGetMemPool(&raw mut pool, device.raw)) }?;
+        Ok(pool)
+    }
+
+    fn default_device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let device = device_with_number(self, number)?;
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, cuDeviceGetDefaultMemPool(&raw mut pool, device.raw)) }?;
+        Ok(pool)
     }
 
     unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: CUstream) -> CuResult<()> {

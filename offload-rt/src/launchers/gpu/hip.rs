@@ -3,21 +3,23 @@
 //! A context is a device's number. Warps of CUDA C++ have 32 lanes on every target, so that `warpSize` is 32 on devices
 //! with waves of 64 too, and the compute capability is that of `__CUDA_ARCH__`, 8.0 unless the module says otherwise.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
 use super::{GpuPlatform, LauncherApi};
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::{call, operations};
+use crate::gpu::{RawPool, call, operations};
 use crate::hip;
-use crate::hip::api::{DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipStream_t};
+use crate::hip::api::{
+    DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipStream_t,
+};
 use crate::hip::runtime::HipRuntime;
 use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, NOT_SUPPORTED, Outcome};
 use crate::launchers::platform::{
-    Block, ContextHandle, Copy, EnteredContext, Platform, RUNTIME_VERSION, RowsCopy,
+    Block, ContextHandle, Copy, EnteredContext, GraphUpdate, Platform, RUNTIME_VERSION, RowsCopy,
 };
 
 /// `hipMemcpyDefault`.
@@ -79,6 +81,18 @@ impl LauncherApi for HipApi {
         create_stream_with(stream: *mut hipStream_t, flags: c_uint) => hipStreamCreateWithFlags(stream, flags);
         query_stream(stream: hipStream_t) => hipStreamQuery(stream);
         create_event_with(event: *mut hipEvent_t, flags: c_uint) => hipEventCreateWithFlags(event, flags);
+
+        begin_capture_in(stream: hipStream_t, mode: c_uint) => hipStreamBeginCapture(stream, mode);
+        exchange_capture_mode(mode: *mut c_uint) => hipThreadExchangeStreamCaptureMode(mode);
+        instantiate_graph_with(executable: *mut hipGraphExec_t, graph: hipGraph_t, flags: c_ulonglong) =>
+            hipGraphInstantiateWithFlags(executable, graph, flags);
+        update_executable(executable: hipGraphExec_t, graph: hipGraph_t, update: &mut GraphUpdate) =>
+            hipGraphExecUpdate(
+                executable, graph, (&raw mut update.error_node).cast(), &raw mut update.result
+            );
+
+        lock_memory(memory: *mut c_void, size: usize, flags: c_uint) => hipHostRegister(memory, size, flags);
+        unlock_memory(memory: *mut c_void) => hipHostUnregister(memory);
 
         copy_any(copy: Copy) => hipMemcpy(copy.to, copy.from, copy.size, COPY_DEFAULT);
         copy_any_in_order(copy: Copy, stream: hipStream_t) =>
@@ -169,6 +183,36 @@ impl LauncherApi for HipApi {
     /// HIP's functions are those of CUDA 12.
     fn version(&'static self) -> Outcome<c_int> {
         Ok(RUNTIME_VERSION)
+    }
+
+    fn device_pci_address(&'static self, number: c_int) -> Outcome<String> {
+        Ok(DeviceId { api: self, ordinal: number }.pci_address()?)
+    }
+
+    fn can_access(&'static self, number: c_int, peer: c_int) -> Outcome<bool> {
+        let mut can_access: c_int = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self, hipDeviceCanAccessPeer(&raw mut can_access, number, peer)) }?;
+        Ok(can_access != 0)
+    }
+
+    fn enable_access(&'static self, peer: c_int) -> Outcome {
+        // SAFETY: the function takes any number.
+        Ok(unsafe { call!(self, hipDeviceEnablePeerAccess(peer, 0)) }?)
+    }
+
+    fn device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, hipDeviceGetMemPool(&raw mut pool, number)) }?;
+        Ok(pool)
+    }
+
+    fn default_device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
+        let mut pool = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, hipDeviceGetDefaultMemPool(&raw mut pool, number)) }?;
+        Ok(pool)
     }
 
     unsafe fn allocate_managed(

@@ -549,6 +549,8 @@ __OFFLOAD_HOST cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flag
 __OFFLOAD_HOST cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 __OFFLOAD_HOST cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
 __OFFLOAD_HOST cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+__OFFLOAD_HOST cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                               cudaGraphExecUpdateResultInfo *info);
 __OFFLOAD_HOST cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
 __OFFLOAD_HOST cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 __OFFLOAD_HOST cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
@@ -646,11 +648,6 @@ __OFFLOAD_HOST_INLINE cudaProfilerStart() { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaProfilerStop() { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
-// Fails, as CUDA's may for any graph: the program instantiates the graph again.
-__OFFLOAD_HOST_INLINE cudaGraphExecUpdate(cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *info) {
-  *info = {cudaGraphExecUpdateErrorNotSupported, nullptr, nullptr};
-  return cudaErrorGraphExecUpdateFailure;
-}
 __OFFLOAD_HOST_INLINE cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height) {
   cudaError_t error = cudaSuccess;
   for (size_t row = 0; row < height && !error; row++) error = cudaMemset((char *)memory + row * pitch, value, width);
@@ -845,7 +842,6 @@ __OFFLOAD_HOST_TEMPLATE cudaMallocFromPoolAsync(T **memory, size_t size, cudaMem
   return cudaMallocFromPoolAsync((void **)memory, size, pool, stream);
 }
 #undef __OFFLOAD_HOST_TEMPLATE
-// Of a graph in the forms of CUDA 11 and 12.
 static inline __attribute__((host)) cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
   return {width, height, depth};
 }
@@ -854,10 +850,15 @@ static inline __attribute__((host)) cudaPitchedPtr make_cudaPitchedPtr(void *mem
                                                                        size_t height) {
   return {memory, pitch, width, height};
 }
-extern __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                                              unsigned long long flags = 0);
-extern __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                                              cudaGraphNode_t *node, char *log, size_t size);
+// In the forms of CUDA 12 and 11.
+static inline __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                                     unsigned long long flags = 0) {
+  return cudaGraphInstantiateWithFlags(exec, graph, flags);
+}
+static inline __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                                     cudaGraphNode_t *, char *, size_t) {
+  return cudaGraphInstantiateWithFlags(exec, graph);
+}
 #undef __OFFLOAD_SYMBOL
 // Conversions that clang calls where the CPU has no instruction: libgcc has them since 13, and Rust's library has not.
 extern "C" {
