@@ -4,6 +4,7 @@
 //! <https://clang.llvm.org/docs/ClangCommandLineReference.html#cmdoption-clang-mprefer-vector-width>): wider accesses cross
 //! lines of the cache, and short rows leave a rest. Arithmetic alone has no such cost.
 
+use crate::analysis::work_item_state::state_load;
 use crate::codegen::plan::{ContextLayout, Plan};
 use crate::codegen::work_group::WorkGroupText;
 use crate::ir::function::{Instruction, Opcode};
@@ -18,13 +19,15 @@ const OPERATIONS_OF_CALL: u64 = 20;
 /// Iterations of a loop.
 const ITERATIONS: u64 = 8;
 /// Nesting beyond which loops count as often as those outside.
-const MAX_DEPTH: usize = 4;
+const MAX_DEPTH: u32 = 4;
 
 /// The attribute of a work-group function for vectors of 512 bits, if the CPU has them and they pay.
 pub(crate) fn attribute(plan: &Plan<'_>, vector_bits: u32, text: &WorkGroupText) -> &'static str {
+    if vector_bits < WIDE_VECTOR {
+        return "";
+    }
     let pays = if text.has_vector_regions { text.has_wide_regions } else { is_arithmetic(plan) };
-    let is_wanted = vector_bits >= WIDE_VECTOR && pays;
-    if is_wanted { "\"prefer-vector-width\"=\"512\" " } else { "" }
+    if pays { "\"prefer-vector-width\"=\"512\" " } else { "" }
 }
 
 /// Whether floating-point arithmetic of vectors of work-items outweighs accesses of memory.
@@ -32,24 +35,38 @@ fn is_arithmetic(plan: &Plan<'_>) -> bool {
     if plan.context_layout == ContextLayout::ArrayOfStructs {
         return false;
     }
-    let loops = plan.cfg.loops();
+    let mut depths = vec![0_u32; plan.function.blocks.len()];
+    for block in plan.cfg.loops().iter().flat_map(|one| &one.blocks) {
+        if let Some(depth) = depths.get_mut(*block) {
+            *depth = MAX_DEPTH.min(*depth + 1);
+        }
+    }
     let mut operations: u64 = 0;
     let mut accesses: u64 = 0;
-    for (number, block) in plan.function.blocks.iter().enumerate() {
-        let depth = loops.iter().filter(|one| one.blocks.contains(&number)).count().min(MAX_DEPTH);
-        let times = ITERATIONS.saturating_pow(u32::try_from(depth).unwrap_or(0));
+    for (block, depth) in plan.function.blocks.iter().zip(depths) {
+        let times = ITERATIONS.saturating_pow(depth);
         for instruction in &block.instructions {
             let count = floating_point_operations(instruction).saturating_mul(times);
             operations = operations.saturating_add(count);
-            // Arguments are loaded once for a group.
-            let is_uniform =
-                instruction.result.as_deref().is_some_and(|name| plan.values.uniform.contains(name));
-            if matches!(instruction.opcode, Opcode::Load | Opcode::Store) && !is_uniform {
+            if is_access(plan, instruction) {
                 accesses = accesses.saturating_add(times);
             }
         }
     }
     operations > 0 && operations >= accesses.saturating_mul(OPERATIONS_PER_ACCESS)
+}
+
+/// Whether an instruction accesses the memory of a work-item: arguments are loaded once for a group, and the position is no
+/// memory.
+fn is_access(plan: &Plan<'_>, instruction: &Instruction) -> bool {
+    match instruction.opcode {
+        Opcode::Store => true,
+        Opcode::Load => {
+            let name = instruction.result.as_deref().unwrap_or_default();
+            !plan.values.uniform.contains(name) && state_load(instruction).is_none()
+        }
+        _ => false,
+    }
 }
 
 fn floating_point_operations(instruction: &Instruction) -> u64 {

@@ -290,7 +290,7 @@ fn work_items(session: &Session<'_>, linked: &Blob, waiting: &BTreeSet<String>, 
 fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
     // A build that checks kernels relies on none of the rules that it checks.
     let validity = if session.env().is_sanitized() { Validity::Checked } else { Validity::Assumed };
-    let mut key = KeyBuilder::new("host work-groups t2").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
     key = key.part(&[u8::from(part.is_partial), u8::from(inspectable(session))]);

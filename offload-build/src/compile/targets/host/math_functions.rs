@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn every_function_is_found() {
-        let names = ["erf", "exp", "exp10", "exp2", "log", "log10", "log2", "rsqrt", "tanh"];
+        let names = ["erf", "exp", "exp10", "exp2", "log", "log10", "log2", "tanh"];
         let declarations = names.map(|name| format!("declare float @{}(float)\n", symbol(name))).concat();
         assert_eq!(source_for(&declarations).unwrap(), SOURCE);
     }
