@@ -1,16 +1,16 @@
 /* Functions of mathematics on `float` without branches, which are inlined into kernels: a loop over work-items around
- * them becomes one of vectors of any width, and constants stay in registers. Errors are within the bounds of OpenCL C
- * (4 units in the last place and less), on CPUs that have fused multiplication and addition; PoCL's library computes
- * with twice the precision where the specification does not ask for it.
+ * them becomes one of vectors of any width, and constants stay in registers. The largest error of each is below two units
+ * in the last place, on CPUs that have fused multiplication and addition; OpenCL C allows three to sixteen. PoCL's library
+ * computes with twice the precision.
  *
  * Polynomials are of least relative error (Remez), with coefficients rounded to `float`. Subnormal numbers, infinities
  * and NaN have their right results. `math_functions.rs` divides the file: what stands before the first public function is
- * for all of them.
+ * for all of them. `condition ? a : b` of variables is no branch.
  */
 #define OFFLOAD_PUBLIC __attribute__((overloadable, always_inline))
 /* A number plus this is rounded to an integer, which the low bits are. */
 #define OFFLOAD_ROUND 0x1.8p23f
-/* `cases ? a : b` of variables is no branch. NaN stays what it is. */
+/* NaN stays what it is. */
 static inline float __attribute__((always_inline)) offload_within(float x, float limit) {
   float least = -limit;
   x = x > limit ? limit : x;
