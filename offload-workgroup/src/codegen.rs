@@ -4,4 +4,5 @@ pub(crate) mod plan;
 pub(crate) mod region;
 pub(crate) mod vector_region;
 pub(crate) mod versioning;
+pub(crate) mod wide_vectors;
 pub(crate) mod work_group;

@@ -25,7 +25,8 @@ use std::fmt::Write;
 use crate::analysis::control_flow::ControlFlowGraph;
 use crate::analysis::values::Values;
 use crate::codegen::plan::Plan;
-use crate::codegen::work_group::{WorkGroupContext, write_work_group_function};
+use crate::codegen::wide_vectors;
+use crate::codegen::work_group::{WorkGroupContext, WorkGroupText, write_work_group_function};
 use crate::error::{Error, Result};
 use crate::ir::function::{BarrierScope, Function, Scheduling, Terminator};
 use crate::ir::line::without_invariant_load;
@@ -165,9 +166,10 @@ impl KernelInput<'_> {
         let plan =
             Plan::new(&function, types, local_arrays, validity).map_err(|why| refusal(kernel, &why))?;
         let text = write_work_group_function(&plan, &context);
-        let mut metadata = text.metadata;
         let group = function.attributes.as_deref().map(|own| numbered.group(own)).unwrap_or_default();
-        let _ = writeln!(metadata, "{}", work_group_attributes(group, &plan, context.attributes));
+        let attributes = work_group_attributes(group, &plan, &context, &text);
+        let mut metadata = text.metadata;
+        let _ = writeln!(metadata, "{attributes}");
         Ok(KernelText {
             function: text.function,
             metadata,
@@ -241,11 +243,18 @@ fn refuse_unknown_attributes(kernel: &str, body: &[&str], module: &ModuleNumbers
 /// The attribute group `number`: the processor and the options of `group`.
 ///
 /// Attributes that LLVM has inferred of one work-item need not hold for a group.
-fn work_group_attributes(group: &str, plan: &Plan<'_>, number: u64) -> String {
+fn work_group_attributes(
+    group: &str,
+    plan: &Plan<'_>,
+    context: &WorkGroupContext<'_>,
+    text: &WorkGroupText,
+) -> String {
+    let number = context.attributes;
     let strings = group.find('"').and_then(|at| group.get(at..)).unwrap_or_default();
     let interleaving = plan.interleaving.attribute();
     let denormals = denormals(group);
-    format!("attributes #{number} = {{ nounwind{interleaving}{denormals} {strings} }}")
+    let width = wide_vectors::attribute(plan, context.vector_bits, text);
+    format!("attributes #{number} = {{ nounwind{interleaving}{denormals} {width}{strings} }}")
 }
 
 /// The attribute that says how denormal numbers are treated: a string until LLVM 22.

@@ -33,6 +33,7 @@ use self::accesses::{SCRATCH, SCRATCH_SIZE};
 use self::order::RegionOrder;
 use self::shapes::{RegionStart, Shape, Shapes};
 use self::writer::{Names, VectorWriter};
+use crate::analysis::work_item_state::{StateLoad, state_load};
 use crate::codegen::plan::{ContextSlot, ParallelRegion, Plan, Storage};
 use crate::codegen::region::{RegionText, used_values};
 use crate::ir::Types;
@@ -43,7 +44,9 @@ use crate::options::Validity;
 const MAX_INSTRUCTIONS: usize = 4000;
 
 /// Two registers of numbers with 32 bits hide latencies; more lanes wait longer for each other.
-const MAX_LANES: u64 = 16;
+const MAX_LANES: u64 = 32;
+/// The rows that work-groups of two dimensions commonly have.
+const SHORT_ROW: u64 = 16;
 
 /// What vectors of a CPU there are.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,8 @@ pub(crate) struct VectorTarget<'t> {
 #[derive(Debug)]
 pub(crate) struct VectorRegion {
     pub(crate) lanes: u64,
+    /// Whether vectors of 512 bits are used where the CPU has them.
+    pub(crate) is_wide: bool,
     pub(crate) allocas: String,
     /// From the first block to the branch to `offload.next.vN`.
     pub(crate) body: String,
@@ -89,14 +94,7 @@ pub(crate) fn vectorize(
     {
         return None;
     }
-    let widest = u64::from(target.vector_bits / 32).saturating_mul(2).min(MAX_LANES);
-    let lanes = match target.row {
-        Some(row) => widest.min(1u64.checked_shl(row.checked_ilog2()?)?),
-        None => widest,
-    };
-    if lanes < 4 {
-        return None;
-    }
+    let lanes = lanes(plan, target)?;
     let start = region_start(plan, region, text, &used);
     let shapes = Shapes::new(plan, &order, start, target.types);
     let mut writer = VectorWriter {
@@ -129,6 +127,26 @@ pub(crate) fn vectorize(
     writer.write_blocks()?;
     writer.write_finish()?;
     Some(writer.finish(&entry, &prelude))
+}
+
+/// The lanes of vectors that rows are divided into; `None` if rows are too short.
+fn lanes(plan: &Plan<'_>, target: &VectorTarget<'_>) -> Option<u64> {
+    let widest = u64::from(target.vector_bits / 32).saturating_mul(2).min(MAX_LANES);
+    let lanes = match target.row {
+        // The rest of a row is scalar.
+        Some(row) if widest > SHORT_ROW && row % widest >= SHORT_ROW => SHORT_ROW,
+        Some(row) => widest.min(1u64.checked_shl(row.checked_ilog2()?)?),
+        None if is_planar(plan) => widest.min(SHORT_ROW),
+        None => widest,
+    };
+    (lanes >= 4).then_some(lanes)
+}
+
+/// Whether a kernel asks for more than the first dimension of its position.
+fn is_planar(plan: &Plan<'_>) -> bool {
+    plan.function
+        .instructions()
+        .any(|one| matches!(state_load(one), Some(StateLoad::LocalId { dimension: 1.. })))
 }
 
 fn size(plan: &Plan<'_>, region: &ParallelRegion<'_>) -> usize {
@@ -349,7 +367,7 @@ impl<'f> VectorWriter<'_, 'f> {
         for (name, ty) in &self.variables {
             let _ = writeln!(allocas, "  {name} = alloca {ty}");
         }
-        VectorRegion { lanes: self.lanes, allocas, body }
+        VectorRegion { lanes: self.lanes, is_wide: self.is_wide(), allocas, body }
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) struct WorkGroupText {
     pub(crate) next_node: u64,
     /// Whether a region is vectorised.
     pub(crate) has_vector_regions: bool,
+    /// Whether one uses vectors of 512 bits.
+    pub(crate) has_wide_regions: bool,
 }
 
 /// The text of the work-group function of a kernel that `plan` divides into regions.
@@ -71,6 +73,7 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
         node: context.first_node,
         vector_regions: BTreeMap::new(),
         has_vector_regions: false,
+        has_wide_regions: false,
     };
     let empty = writer.new_node();
     let _ = writeln!(writer.metadata, "!{empty} = !{{}}");
@@ -95,6 +98,7 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
         metadata: writer.metadata,
         next_node: writer.node,
         has_vector_regions: writer.has_vector_regions,
+        has_wide_regions: writer.has_wide_regions,
     }
 }
 
@@ -107,6 +111,7 @@ struct FunctionWriter<'w, 'p> {
     /// The vectorised regions, by number.
     vector_regions: BTreeMap<usize, VectorRegion>,
     has_vector_regions: bool,
+    has_wide_regions: bool,
 }
 
 impl FunctionWriter<'_, '_> {

@@ -116,6 +116,92 @@ fn mathematics_may_be_relaxed() {
     }
 }
 
+/// Functions that are inlined where kernels are optimised, eight results for each number.
+const INLINED: &str = "
+__kernel void all(__global const float *restrict numbers, __global float *restrict results) {
+  size_t i = get_global_id(0), n = get_global_size(0);
+  float x = numbers[i];
+  results[i] = exp(x);
+  results[n + i] = exp2(x);
+  results[2 * n + i] = exp10(x);
+  results[3 * n + i] = log(x);
+  results[4 * n + i] = log2(x);
+  results[5 * n + i] = log10(x);
+  results[6 * n + i] = tanh(x);
+  results[7 * n + i] = erf(x);
+}
+";
+
+const UNITS: &str = r#"//! Compares functions with Rust's of double precision, in units in the last place.
+
+use offload_rt::{Arg, Device, NdRange};
+
+offload_rt::include_kernels!("square");
+
+/// Functions, each with its bound.
+const FUNCTIONS: [(fn(f64) -> f64, f64); 7] = [
+    (f64::exp, 3.0),
+    (f64::exp2, 3.0),
+    (|x| 10f64.powf(x), 3.0),
+    (f64::ln, 3.0),
+    (f64::log2, 3.0),
+    (f64::log10, 3.0),
+    (f64::tanh, 5.0),
+];
+
+fn error(got: f32, wanted: f64) -> f64 {
+    let rounded = wanted as f32;
+    if got == rounded || got.is_nan() && rounded.is_nan() {
+        return 0.0;
+    }
+    let exponent = wanted.abs().log2().floor().clamp(-126.0, 127.0);
+    (f64::from(got) - wanted).abs() / (exponent - 23.0).exp2()
+}
+
+fn main() {
+    // All exponents and signs, with what is special, and what is near zero and one.
+    let mut numbers: Vec<f32> = (0..1u32 << 16).map(|i| f32::from_bits(i.wrapping_mul(65_521) ^ i << 7)).collect();
+    numbers.extend([0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::from_bits(0xffff_ffff), 1e-45, -1e-45]);
+    numbers.extend((0..1u32 << 14).map(|i| f32::from_bits(0x3f00_0000 + i * 1021)));
+    numbers.extend((0..1u32 << 14).map(|i| (i as f32 - 8192.0) / 64.0));
+    numbers.resize(numbers.len().next_multiple_of(64), 1.0);
+    let count = numbers.len();
+    let mut results = vec![0f32; 8 * count];
+    let program = square::module().load(&Device::host()).unwrap();
+    let range = NdRange::new([count], [64]);
+    // SAFETY: each work-item has a number and eight results.
+    unsafe { program.launch("all", range, &mut [Arg::input(&numbers), Arg::in_out(&mut results)]) }.unwrap();
+    for (results, (function, bound)) in results.chunks(count).zip(FUNCTIONS) {
+        for (x, y) in numbers.iter().zip(results) {
+            let wanted = function(f64::from(*x));
+            assert!(error(*y, wanted) <= bound, "{x:e}: {y:e}, {wanted:e}");
+        }
+    }
+    for (x, y) in numbers.iter().zip(&results[7 * count..]) {
+        let is_right = match *x {
+            x if x.is_nan() => y.is_nan(),
+            // The series, and what is 1 in single precision.
+            x if x.abs() < 1e-3 => error(*y, f64::from(x) * 1.128_379_167_095_512_6 * (1.0 - f64::from(x).powi(2) / 3.0)) <= 4.0,
+            x if x.abs() > 4.0 => *y == 1f32.copysign(x),
+            x => y.is_sign_negative() == x.is_sign_negative() && y.abs() <= 1.0 && y.abs() > 1e-3,
+        };
+        assert!(is_right, "erf({x:e}) = {y:e}");
+    }
+    println!("right");
+}
+"#;
+
+#[test]
+fn inlined_mathematics_is_within_the_bounds() {
+    let project = Project::new("debugged");
+    project.write("kernels/square.cl", INLINED);
+    project.write("src/main.rs", UNITS);
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let manifest = format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name());
+    project.write("Cargo.toml", &manifest);
+    assert_eq!(output_text(&project), "right\n");
+}
+
 /// All calls have one exponent, and the module is optimised twice: `powers` may have its accesses of neighbours joined, and
 /// those of `chain` are in order.
 const ONE_EXPONENT: &str = "

@@ -12,6 +12,7 @@ mod half;
 mod half_functions;
 pub(crate) mod image_functions;
 mod macos;
+mod math_functions;
 mod sources;
 pub(crate) mod sub_group_functions;
 mod windows;
@@ -140,6 +141,13 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     }
     if session.sources.has_cuda() {
         modules.push(sources::cuda_math(session, cpu)?);
+    }
+    // Without optimisations, those of the library are faster: they are optimised already.
+    if cpu.has_fma() && !inspectable(session) {
+        let texts = modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+        if let Some(source) = math_functions::source(&texts) {
+            modules.push(sources::functions(session, cpu, "host functions of mathematics", source)?);
+        }
     }
     if let Some(source) = image_functions::source(&texts) {
         modules.push(c_functions(session, cpu, "host functions of images", source)?);
@@ -306,7 +314,7 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
 
 // All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang decides
 // that before the loop, for which it takes loops of up to 50 instructions by default.
-const OPTIMISED: [&str; 3] = ["-O3", "-mllvm", "-unswitch-threshold=500"];
+const OPTIMISED: [&str; 3] = ["-O3", "-mllvm", "-unswitch-threshold=2000"];
 /// What keeps LLVM's vectoriser from exchanging accesses of a work-item.
 const IN_ORDER: [&str; 2] = ["-mllvm", "-enable-interleaved-mem-accesses=false"];
 

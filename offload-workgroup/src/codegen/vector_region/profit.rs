@@ -7,6 +7,7 @@ use super::parts::{Parts, elements};
 use super::shapes::Shape;
 use super::writer::VectorWriter;
 use crate::analysis::values::{has_opcode, has_variable_divisor};
+use crate::codegen::wide_vectors::WIDE_VECTOR;
 use crate::ir::function::{Instruction, Opcode, Terminator};
 use crate::transforms::vector_math::MATH_PREFIX;
 
@@ -198,9 +199,27 @@ impl VectorWriter<'_, '_> {
         !is_conditional || !self.shapes.partial.contains(&self.block) || self.vector_bits >= 256 && size >= 4
     }
 
-    /// The bits of registers: clang prefers those of AVX2 where there are wider ones.
+    /// Whether numbers of all lanes have two registers of 512 bits. With one, loops wait for its latency.
+    pub(super) fn is_wide(&self) -> bool {
+        let size = if self.has_long_state() { 64 } else { 32 };
+        self.vector_bits >= WIDE_VECTOR && size * self.lanes >= 2 * u64::from(WIDE_VECTOR)
+    }
+
+    /// Whether loops that lanes leave one by one change numbers of 64 bits.
+    fn has_long_state(&self) -> bool {
+        let headers = self.shapes.divergent_loops.iter();
+        let blocks = headers.filter_map(|header| self.plan.function.blocks.get(*header));
+        let mut phis = blocks.flat_map(|block| &block.instructions).filter(|one| one.opcode == Opcode::Phi);
+        phis.any(|phi| {
+            let name = phi.result.as_deref().unwrap_or_default();
+            let ty = self.value_type(name);
+            self.shapes.shape(name) == Shape::Varying && matches!(ty.as_deref(), Some("double" | "i64"))
+        })
+    }
+
+    /// The bits of a register: clang prefers those of AVX2 where there are wider ones.
     fn register_bits(&self) -> u64 {
-        u64::from(self.vector_bits.min(256))
+        if self.is_wide() { u64::from(WIDE_VECTOR) } else { u64::from(self.vector_bits.min(256)) }
     }
 
     /// The elements of an instruction's value, and the registers of its vectors.

@@ -60,7 +60,7 @@ fn a_loop_that_work_items_leave_one_by_one_has_masks() {
 
 #[test]
 fn lanes_follow_the_vectors_of_the_cpu_and_the_size_of_rows() {
-    for (bits, lanes) in [(128, 8), (256, 16), (512, 16)] {
+    for (bits, lanes) in [(128, 8), (256, 16), (512, 32)] {
         let text = generate(STEPS, bits);
         assert!(
             text.contains(&format!("%offload.behind.v0 = add nuw nsw i64 %offload.x.v0, {lanes}\n")),
@@ -73,6 +73,38 @@ fn lanes_follow_the_vectors_of_the_cpu_and_the_size_of_rows() {
     let tiny = Kernel::new("k").with_required_work_group(Some([2, 64, 1]));
     let text = generate_work_groups(STEPS, &[tiny], &Options::new(256)).unwrap();
     assert!(!text.contains("offload.vector.v0"), "{text}");
+}
+
+#[test]
+fn short_rows_of_vectors_of_512_bits_have_sixteen_lanes() {
+    let sixteen = "%offload.behind.v0 = add nuw nsw i64 %offload.x.v0, 16\n";
+    // A row of 48 would leave 16 work-items to the scalar loop.
+    for (row, is_short) in [(16, true), (48, true), (64, false), (96, false), (100, false)] {
+        let kernel = Kernel::new("k").with_required_work_group(Some([row, 4, 1]));
+        let text = generate_work_groups(STEPS, &[kernel], &Options::new(512)).unwrap();
+        assert_eq!(text.contains(sixteen), is_short, "{row}: {text}");
+    }
+    let planar = STEPS.replace(
+        "%start = trunc i64 %id to i32",
+        "%row = load i64, ptr getelementptr inbounds nuw (i8, ptr @__offload_state_local_id, i64 8), align 8\n  \
+         %sum = add i64 %row, %id\n  %start = trunc i64 %sum to i32",
+    );
+    assert!(generate(&planar, 512).contains(sixteen));
+    assert!(generate(&planar, 128).contains("%offload.x.v0, 8\n"));
+}
+
+const WIDE: &str = "\"prefer-vector-width\"=\"512\"";
+
+#[test]
+fn vectors_are_wide_where_all_lanes_have_two_registers() {
+    assert!(generate(STEPS, 512).contains(WIDE));
+    assert!(!generate(STEPS, 256).contains(WIDE));
+    let kernel = || Kernel::new("k").with_required_work_group(Some([16, 16, 1]));
+    let text = generate_work_groups(STEPS, &[kernel()], &Options::new(512)).unwrap();
+    assert!(!text.contains(WIDE), "{text}");
+    let long = STEPS.replace("i32", "i64").replace("trunc i64 %id to i64", "add i64 %id, 0");
+    let text = generate_work_groups(&long, &[kernel()], &Options::new(512)).unwrap();
+    assert!(text.contains(WIDE), "{text}");
 }
 
 #[test]

@@ -36,6 +36,7 @@ impl FunctionWriter<'_, '_> {
             }
         }
         self.has_vector_regions = !self.vector_regions.is_empty();
+        self.has_wide_regions = self.vector_regions.values().any(|region| region.is_wide);
     }
 
     /// Writes the loop over vectors.

@@ -83,6 +83,11 @@ pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
 }
 
 impl Cpu {
+    /// Whether all CPUs of this level multiply and add with one rounding.
+    pub(super) fn has_fma(&self) -> bool {
+        self.is_aarch64 || self.vector_bits >= 256
+    }
+
     pub(super) fn flags(&self) -> impl Iterator<Item = Arg> {
         texts([self.triple.as_str()]).chain(texts(self.march.iter().copied()))
     }
