@@ -261,7 +261,8 @@ fn work_items(session: &Session<'_>, linked: &Blob, waiting: &BTreeSet<String>, 
         }
         &["-O0"]
     } else {
-        // Work-item loops are vectorised later, and nothing inside of a work-item.
+        // Work-item loops are vectorised later, and nothing inside of a work-item. A phi of equal addresses would be stored
+        // across barriers.
         &[
             "-O2",
             "-fno-vectorize",
@@ -269,6 +270,8 @@ fn work_items(session: &Session<'_>, linked: &Blob, waiting: &BTreeSet<String>, 
             "-fno-unroll-loops",
             "-mllvm",
             "-disable-vector-combine",
+            "-mllvm",
+            "-enable-pre=false",
         ]
     };
     let key = KeyBuilder::new("waiting functions inlined").part(&linked.hash.0).finish();
