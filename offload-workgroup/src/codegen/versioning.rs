@@ -22,6 +22,8 @@ use crate::ir::line::NameMap;
 const MAX_INSTRUCTIONS: usize = 200;
 /// The limit on comparisons: more would cost more in the guard of each row than they gain.
 const MAX_COMPARISONS: usize = 12;
+/// The limit for each region of a kernel with barriers, whose groups are small.
+const MAX_COMPARISONS_OF_REGION: usize = 4;
 
 /// The comparisons that are invariant in the copy.
 #[derive(Debug)]
@@ -51,7 +53,8 @@ impl<'f> RowVersion<'f> {
             shapes.add_comparison(name);
         }
         let RowShapes { comparisons, known: shapes, .. } = shapes;
-        let is_profitable = !comparisons.is_empty() && comparisons.len() <= MAX_COMPARISONS;
+        let most = if plan.regions.len() > 1 { MAX_COMPARISONS_OF_REGION } else { MAX_COMPARISONS };
+        let is_profitable = !comparisons.is_empty() && comparisons.len() <= most;
         is_profitable.then_some(RowVersion { comparisons, shapes, suffix: number })
     }
 

@@ -29,9 +29,6 @@ use crate::options::Validity;
 /// The offset of `frame`, the context, in `struct offload_group`.
 const CONTEXT_OFFSET: u64 = 144;
 
-/// The longest row of work-items that LLVM may unroll wholly.
-const LONGEST_UNROLLED_ROW: u64 = 64;
-
 /// A kernel, as far as its work-group function depends on it beside the code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkGroupContext<'a> {
@@ -299,9 +296,7 @@ impl FunctionWriter<'_, '_> {
         let _ = writeln!(self.body, "offload.end.p{n}:");
         self.record_successor(n, &text.exits, GROUP_SCOPE);
         let parallel = self.parallel_accesses(nodes.accesses);
-        let rolled = self.without_unrolling(n);
-        self.close_loop(n, 0, &format!("{parallel}{rolled}"));
-        for dimension in 1..3 {
+        for dimension in 0..3 {
             self.close_loop(n, dimension, &parallel);
         }
         self.publish_group_values(n, n);
@@ -330,25 +325,6 @@ impl FunctionWriter<'_, '_> {
         let parallel = self.new_node();
         let _ = writeln!(self.metadata, "!{parallel} = !{{!\"llvm.loop.parallel_accesses\", !{accesses}}}");
         format!(", !{parallel}")
-    }
-
-    /// The property of the work-item loop of region `n` that LLVM does not unroll it: it would do so with a short row of
-    /// known length before it vectorises loops, and only in a loop become blocks vectors that some work-items execute.
-    fn without_unrolling(&mut self, n: usize) -> String {
-        let plan = self.plan;
-        let is_short = self.required_size(0).is_some_and(|size| size <= LONGEST_UNROLLED_ROW);
-        let mut has_divergent_branch = false;
-        if let Some(region) = plan.regions.get(n).filter(|_| is_short) {
-            let blocks = region.blocks.iter().filter_map(|block| plan.function.blocks.get(*block));
-            has_divergent_branch =
-                blocks.into_iter().any(|block| plan.values.is_divergent(&block.terminator));
-        }
-        if !has_divergent_branch {
-            return String::new();
-        }
-        let node = self.new_node();
-        let _ = writeln!(self.metadata, "!{node} = !{{!\"llvm.loop.unroll.disable\"}}");
-        format!(", !{node}")
     }
 
     /// A node for a loop with these properties.

@@ -58,29 +58,6 @@ fn a_barrier_makes_two_work_item_loops() {
     );
 }
 
-/// LLVM unrolls loops of known lengths before it vectorises, and blocks under a condition would stay scalar.
-#[test]
-fn short_rows_with_divergent_branches_are_not_unrolled() {
-    let generate_row = |module: &str, size: u32| {
-        let kernel = Kernel::new("k").with_required_work_group(Some([size, 4, 1]));
-        let options = Options::new(128).with_divergent_loops(false);
-        generate_work_groups(module, &[kernel], &options).unwrap()
-    };
-    let divergent = REVERSE.replace(
-        "  store i32 %6, ptr %7, align 4\n",
-        "  %c = icmp ult i32 %6, 100\n  br i1 %c, label %on, label %off\non:\n  store i32 %6, ptr %7, align 4\n  br label %off\noff:\n",
-    );
-    let text = generate_row(&divergent, 16);
-    let (node, _) = text.split_once(" = !{!\"llvm.loop.unroll.disable\"}").unwrap();
-    let node = node.rsplit('\n').next().unwrap();
-    // Of the first region, the loop over rows alone.
-    assert_eq!(text.matches(&format!(", {node}}}")).count(), 1, "{text}");
-    let disable = "llvm.loop.unroll.disable";
-    assert!(!generate_row(REVERSE, 16).contains(disable));
-    assert!(!generate_row(&divergent, 256).contains(disable));
-    assert!(!generate(&divergent).contains(disable));
-}
-
 /// The sum of a row of a matrix for each work-item.
 const ROW_SUMS: &str = "\
 @__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer

@@ -50,8 +50,7 @@ impl FunctionWriter<'_, '_> {
         let _ = writeln!(self.body, "offload.end.p{m}:");
         self.record_successor(m, &version.text.exits, GROUP_SCOPE);
         let parallel = self.parallel_accesses(version.accesses);
-        let rolled = self.without_unrolling(n);
-        self.close_loop(m, 0, &format!("{parallel}{rolled}"));
+        self.close_loop(m, 0, &parallel);
         let _ = writeln!(self.body, "  br label %offload.done.x.p{n}");
     }
 }
