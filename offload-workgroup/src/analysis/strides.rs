@@ -49,6 +49,13 @@ impl<'f> Strides<'f> {
         strides.contains(&Stride::Unit) && !strides.contains(&Stride::Large)
     }
 
+    /// The number of accesses of `blocks` with large strides.
+    pub(crate) fn count_large(&self, blocks: &[&Block]) -> usize {
+        let mut strides = self.access_strides(blocks);
+        strides.retain(|stride| *stride == Stride::Large);
+        strides.len()
+    }
+
     fn access_strides(&self, blocks: &[&Block]) -> Vec<Stride> {
         let instructions = blocks.iter().flat_map(|block| &block.instructions);
         let accesses = instructions.filter(|one| matches!(one.opcode, Opcode::Load | Opcode::Store));

@@ -10,8 +10,10 @@ use crate::analysis::work_item_state::{StateLoad, state_load};
 use crate::ir::function::{Function, Instruction, Opcode, Terminator};
 use crate::transforms::vector_math::MATH_PREFIX;
 
-/// Instructions for each work-item beyond which a load from memory is cheaper than rematerialisation.
-const MAX_REMATERIALIZED: usize = 6;
+/// Instructions for each work-item beyond which a load from memory is cheaper than rematerialisation. Addresses of
+/// neighbours, also those clamped to an edge, have fewer: where they are computed, vectors access adjacent elements, and
+/// where they are loaded, each lane accesses one.
+const MAX_REMATERIALIZED: usize = 16;
 
 /// The values of a function.
 #[derive(Debug)]

@@ -15,12 +15,15 @@ use std::collections::BTreeMap;
 use self::comparison::{ComparisonKind, RowComparison};
 use self::row_shape::{RowShape, RowShapes};
 use crate::codegen::plan::Plan;
+use crate::codegen::region::RegionText;
 use crate::ir::line::NameMap;
 
-/// The limit on the instructions of a kernel that is versioned.
+/// The limit on the instructions of a region that is versioned.
 const MAX_INSTRUCTIONS: usize = 200;
 /// The limit on comparisons: more would cost more in the guard of each row than they gain.
 const MAX_COMPARISONS: usize = 12;
+/// The limit for each region of a kernel with barriers, whose groups are small.
+const MAX_COMPARISONS_OF_REGION: usize = 4;
 
 /// The comparisons that are invariant in the copy.
 #[derive(Debug)]
@@ -32,22 +35,27 @@ pub(crate) struct RowVersion<'f> {
 }
 
 impl<'f> RowVersion<'f> {
-    /// The version of a kernel without barriers, if it is profitable.
-    pub(crate) fn new(plan: &Plan<'f>) -> Option<RowVersion<'f>> {
-        // Values that are live across a barrier, addresses too, are loaded from memory anyway.
-        let [region] = plan.regions.as_slice() else { return None };
+    /// The version of region `number`, whose text for one work-item is `text`, if it is profitable.
+    pub(crate) fn new(plan: &Plan<'f>, number: usize, text: &RegionText) -> Option<RowVersion<'f>> {
+        let region = plan.regions.get(number)?;
         let blocks = region.blocks.iter().filter_map(|block| plan.function.blocks.get(*block));
         let instructions = blocks.flat_map(|block| &block.instructions).filter(|one| !one.is_marker());
         if instructions.clone().count() > MAX_INSTRUCTIONS {
             return None;
         }
         let mut shapes = RowShapes::new(plan);
+        for name in &text.rematerialized {
+            if let Some((name, _)) = plan.values.definitions.get_key_value(name.as_str()) {
+                shapes.add_comparison(name);
+            }
+        }
         for name in instructions.filter_map(|instruction| instruction.result.as_deref()) {
             shapes.add_comparison(name);
         }
         let RowShapes { comparisons, known: shapes, .. } = shapes;
-        let is_profitable = !comparisons.is_empty() && comparisons.len() <= MAX_COMPARISONS;
-        is_profitable.then_some(RowVersion { comparisons, shapes, suffix: 0 })
+        let most = if plan.regions.len() > 1 { MAX_COMPARISONS_OF_REGION } else { MAX_COMPARISONS };
+        let is_profitable = !comparisons.is_empty() && comparisons.len() <= most;
+        is_profitable.then_some(RowVersion { comparisons, shapes, suffix: number })
     }
 
     /// The text that replaces the instruction which defines `name`.

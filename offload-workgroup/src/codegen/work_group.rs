@@ -276,7 +276,7 @@ impl FunctionWriter<'_, '_> {
     fn write_work_item_loops(&mut self, copy: RegionCopy, text: &RegionText, nodes: Nodes) {
         let n = copy.region;
         let vector_region = self.vector_regions.remove(&n);
-        let version = if vector_region.is_none() { self.row_version(n, nodes.empty) } else { None };
+        let version = if vector_region.is_none() { self.row_version(n, text, nodes.empty) } else { None };
         let _ = write!(self.body, "offload.begin.p{n}:\n{}", text.head);
         if let Some(version) = &version {
             self.body.push_str(&version.text.head);

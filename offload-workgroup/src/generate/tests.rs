@@ -58,6 +58,50 @@ fn a_barrier_makes_two_work_item_loops() {
     );
 }
 
+/// The sum of a row of a matrix for each work-item.
+const ROW_SUMS: &str = "\
+@__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer
+define hidden void @__offload_work_item_k(ptr noundef %0) #3 {
+  %2 = load ptr, ptr %0, align 8
+  %3 = load ptr, ptr %2, align 8
+  %4 = getelementptr i8, ptr %0, i64 8
+  %5 = load ptr, ptr %4, align 8
+  %6 = load i64, ptr %5, align 8
+  %7 = load i64, ptr @__offload_state_local_id, align 8
+  %8 = mul i64 %7, %6
+  br label %9
+9:
+  %10 = phi i64 [ 0, %1 ], [ %15, %9 ]
+  %11 = phi float [ 0.0, %1 ], [ %14, %9 ]
+  %12 = add i64 %8, %10
+  %13 = getelementptr float, ptr %3, i64 %12
+  %16 = load float, ptr %13, align 4
+  %14 = fadd float %11, %16
+  %15 = add i64 %10, 1
+  %17 = icmp ult i64 %15, %6
+  br i1 %17, label %9, label %18
+18:
+  %19 = getelementptr float, ptr %3, i64 %7
+  store float %14, ptr %19, align 4
+  ret void
+}
+attributes #3 = { nounwind }
+";
+
+#[test]
+fn chunks_have_as_many_lanes_as_their_cache_lines_permit() {
+    let text = generate(ROW_SUMS);
+    assert!(text.contains(" = alloca [8 x float]"), "{text}");
+    let two = ROW_SUMS.replace(
+        "  %14 = fadd float %11, %16\n",
+        "  %20 = getelementptr float, ptr %13, i64 %8\n  %21 = load float, ptr %20, align 4\n  \
+         %22 = fmul float %16, %21\n  %14 = fadd float %11, %22\n",
+    );
+    assert_ne!(two, ROW_SUMS);
+    let text = generate(&two);
+    assert!(text.contains(" = alloca [4 x float]"), "{text}");
+}
+
 #[test]
 fn barriers_of_warps_and_blocks_make_a_scheduler() {
     let module = REVERSE.replace("__offload_wait(", "__offload_wait_warp(");

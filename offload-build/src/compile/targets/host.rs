@@ -269,14 +269,25 @@ fn work_items(session: &Session<'_>, linked: &Blob, waiting: &BTreeSet<String>, 
         }
         &["-O0"]
     } else {
-        // Work-item loops are vectorised later, and nothing inside of a work-item.
+        // Work-item loops are vectorised later, and nothing inside of a work-item. Short loops, as over the neighbours of a
+        // pixel, are unrolled: then LLVM vectorises the loop around them, and no loop has to be interchanged with it. A phi
+        // of equal addresses would be stored across barriers.
         &[
             "-O2",
             "-fno-vectorize",
             "-fno-slp-vectorize",
-            "-fno-unroll-loops",
+            "-mllvm",
+            "-unroll-full-max-count=8",
+            "-mllvm",
+            "-unroll-allow-peeling=false",
+            "-mllvm",
+            "-unroll-allow-partial=false",
+            "-mllvm",
+            "-unroll-runtime=false",
             "-mllvm",
             "-disable-vector-combine",
+            "-mllvm",
+            "-enable-pre=false",
         ]
     };
     let key = KeyBuilder::new("waiting functions inlined").part(&linked.hash.0).finish();

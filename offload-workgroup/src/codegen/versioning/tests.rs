@@ -96,6 +96,31 @@ fn every_kind_of_comparison_has_a_guard() {
 }
 
 #[test]
+fn every_region_has_a_version_for_its_comparisons() {
+    let text = generate(
+        "  %11 = icmp ult i32 %10, %6\n  %e = icmp ne i32 %10, 0\n  %f = sext i1 %e to i64\n  \
+         %h = sub i64 %9, %f\n  %i = getelementptr i32, ptr %3, i64 %h\n  store i32 2, ptr %i\n  \
+         call void @__offload_wait()\n  store i32 3, ptr %i",
+    );
+    // The address is computed in both regions, of both versions; nothing is stored in the context.
+    assert!(text.contains("@__offload_frame_k = constant i64 0,"), "{text}");
+    assert!(
+        text.contains("br i1 %offload.inside.p0, label %offload.loop.x.p10, label %offload.loop.x.p0"),
+        "{text}"
+    );
+    assert!(
+        text.contains("br i1 %offload.inside.p1, label %offload.loop.x.p11, label %offload.loop.x.p1"),
+        "{text}"
+    );
+    assert!(text.contains("%e.p1 = icmp ne i32 %v10.p1, 0"), "{text}");
+    assert!(text.contains("%e.p11 = add i1 true, false"), "{text}");
+    // Numbers of the row are those of the loops around the region.
+    assert!(text.contains("%v10.first.p1 = trunc i64 %v9.first.p1 to i32"), "{text}");
+    assert!(text.contains("%offload.edge.v11.p1 = freeze i1 %offload.at.first.v11.p1"), "{text}");
+    assert!(text.contains("%v11.p11 = add i1 %offload.edge.v11.p1, false"), "{text}");
+}
+
+#[test]
 fn other_comparisons_have_no_version() {
     for comparison in [
         // It varies in every group.
@@ -111,8 +136,8 @@ fn other_comparisons_have_no_version() {
         "  %e = call i32 @llvm.usub.sat.i32(i32 %6, i32 %10)\n  %11 = icmp eq i32 %e, 8",
         // Both are consecutive.
         "  %e = add i32 %10, 1\n  %11 = icmp ult i32 %e, %10",
-        // Values are live across a barrier.
-        "  %11 = icmp ult i32 %10, %6\n  call void @__offload_wait()",
+        // The result of another work-item's load, which is live across a barrier.
+        "  %e = load i32, ptr %3\n  call void @__offload_wait()\n  %11 = icmp ult i32 %e, 8",
     ] {
         let text = generate(comparison);
         assert!(!text.contains("%offload.inside"), "{comparison}: {text}");

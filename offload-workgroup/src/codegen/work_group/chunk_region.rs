@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use crate::analysis::strides::Strides;
 use crate::codegen::plan::{ContextSlot, Plan, Storage};
 use crate::codegen::region::{Chunk, RegionCopy};
 use crate::ir::function::Iterations;
 
 /// Lanes of chunks whose values become vectors: two of 256 bits, so as to hide latencies.
 pub(super) const VECTOR_LANES: u64 = 16;
-/// Lanes of chunks whose values stay scalar. Each lane reads cache lines of its own, which often compete for the same cache
-/// set.
-const SCALAR_LANES: u64 = 4;
+/// Lanes of chunks whose values stay scalar: so many hide the latency of a sum, unless that takes more cache lines than
+/// [`CACHE_WAYS`].
+const SCALAR_LANES: [u64; 2] = [8, 4];
+/// Each lane reads cache lines of its own, which often compete for the same cache set.
+const CACHE_WAYS: u64 = 8;
 
 /// A region of the group with the regions that a chunk executes behind it.
 #[derive(Debug)]
@@ -51,7 +54,7 @@ impl ChunkRegion {
         let is_scheduled = inner.iter().any(|region| plan.iterations(*region) == Iterations::Scheduled);
         let is_repeated = inner.iter().any(|region| plan.iterations(*region) == Iterations::Repeated);
         let scheduling = if is_scheduled { Scheduling::Scheduled } else { Scheduling::Lockstep };
-        let lanes = if is_repeated || is_scheduled { VECTOR_LANES } else { SCALAR_LANES };
+        let lanes = if is_repeated || is_scheduled { VECTOR_LANES } else { scalar_lanes(plan, &inner) };
         let suffix = first.saturating_mul(2);
         let wide = Chunk { suffix, lanes };
         let single = Chunk { suffix: suffix.saturating_add(1), lanes: 1 };
@@ -81,6 +84,19 @@ impl ChunkRegion {
         let slots = positions.into_iter().filter_map(|position| plan.slots.get(position));
         slots.filter(|slot| slot.storage == Storage::Chunk).collect()
     }
+}
+
+/// The lanes of a chunk with these regions behind its barriers, whose values stay scalar.
+fn scalar_lanes(plan: &Plan<'_>, regions: &BTreeSet<usize>) -> u64 {
+    let [most, fewest] = SCALAR_LANES;
+    let mut numbers: BTreeSet<usize> = BTreeSet::new();
+    for region in regions.iter().filter_map(|number| plan.regions.get(*number)) {
+        numbers.extend(&region.blocks);
+    }
+    let blocks: Vec<_> = numbers.into_iter().filter_map(|number| plan.function.blocks.get(number)).collect();
+    let accesses = Strides::new(plan.function, &plan.values).count_large(&blocks);
+    let lines = u64::try_from(accesses).unwrap_or(u64::MAX).saturating_mul(most);
+    if lines <= CACHE_WAYS { most } else { fewest }
 }
 
 /// The copy of `region` for `chunk`.

@@ -18,13 +18,13 @@ pub(super) struct RowVersionText {
 }
 
 impl FunctionWriter<'_, '_> {
-    /// The version of region `n`, if there is one.
-    pub(super) fn row_version(&mut self, n: usize, empty: u64) -> Option<RowVersionText> {
+    /// The version of region `n`, whose text for one work-item is `text`, if there is one.
+    pub(super) fn row_version(&mut self, n: usize, text: &RegionText, empty: u64) -> Option<RowVersionText> {
         let plan = self.plan;
         if plan.validity == Validity::Checked {
             return None;
         }
-        let version = RowVersion::new(plan)?;
+        let version = RowVersion::new(plan, n, text)?;
         // Suffixes behind those of chunks.
         let regions = plan.regions.len();
         let used = regions.saturating_mul(2).saturating_add(1).saturating_mul(regions);

@@ -30,10 +30,11 @@ pub fn generate(seed: u64, number: u64, language: Language) -> Program {
         Style::Straight,
         Style::Loops,
         Style::Edges,
+        Style::Edges,
     ]);
     let generator = Generator {
         style,
-        has_barriers: style != Style::Edges && random.percent(75),
+        has_barriers: random.percent(if style == Style::Edges { 50 } else { 75 }),
         prints: random.percent(6),
         is_interleaved: random.percent(60),
         slots: random.pick(&[1u32, 2, 4, 8]),
@@ -290,7 +291,7 @@ impl Generator {
             Style::General => {}
             Style::Straight => return self.straight_statement(scope, context),
             Style::Loops => return self.plain_loop(scope, context),
-            Style::Edges => return self.edge_statement(scope),
+            Style::Edges => return self.edge_statement(scope, context),
         }
         let is_deep = context.depth >= MAX_DEPTH;
         let with_barrier = context.is_uniform && self.has_barriers;

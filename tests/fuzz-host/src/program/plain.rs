@@ -172,7 +172,7 @@ impl Generator {
     }
 
     /// A value that a comparison of a position chooses.
-    pub(super) fn edge_statement(&mut self, scope: &mut Scope) -> Vec<Statement> {
+    pub(super) fn edge_statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
         let position = self.position(scope);
         let edge = match self.random.below(4) {
             0 => self.random.pick(&["0u", "1u", "LSIZE(0) - 1u", "LSIZE(0)", "n", "0xffffffffu"]).to_string(),
@@ -199,6 +199,18 @@ impl Generator {
             2 => format!("in[SUB_SAT({position}, {edge}) & {mask}u]"),
             _ => format!("in[({position}) & {mask}u]"),
         };
+        if context.is_uniform && self.has_barriers && self.random.percent(50) {
+            // The index is live across the barrier.
+            let index = self.name("at");
+            let mut statements = vec![Statement::simple(format!(
+                "const uint {index} = {position} - (({condition}) ? 0u : 1u);"
+            ))];
+            let store = self.shared_store(scope).unwrap_or_else(|| self.output(scope));
+            statements.push(Statement::nested(format!("if ({condition})"), vec![store]));
+            statements.extend(self.barrier(scope));
+            statements.push(Statement::simple(format!("{variable} += in[{index} & {mask}u];")));
+            return statements;
+        }
         match self.random.below(3) {
             0 => vec![Statement::nested(
                 format!("if ({condition})"),
