@@ -240,7 +240,7 @@ pub(super) unsafe fn copy(to: *mut c_void, from: *const c_void, size: usize, kin
     kernels::context(&current)?.print()
 }
 
-/// The back end tells the devices by the addresses.
+/// The back end derives both devices from the addresses.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaMemcpyPeer(
     to: *mut c_void,
