@@ -3,14 +3,15 @@
 //! All its streams are one. Memory of the device is memory of the program.
 
 mod graph;
+mod objects;
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
-use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use self::graph::{KeptLaunch, Operation};
+use self::objects::{HostArray, HostEvent};
 use super::configuration::Configuration;
 use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSource};
 use super::failure::{
@@ -24,7 +25,7 @@ use super::platform::{
 use crate::backend::{BackendTexture, downcast};
 use crate::device::Device;
 use crate::error::{Error, Problem};
-use crate::gpu::{BoxCopy, CopyPlace, RawHostFunction};
+use crate::gpu::{BoxCopy, RawHostFunction};
 use crate::host::{HostKernel, HostMemory, TextureMemory, TextureObject};
 use crate::images::TextureSettings;
 use crate::launch::Kernel;
@@ -41,19 +42,8 @@ struct HostPlatform {
     _byte: u8,
 }
 
-/// A `cudaEvent_t`: when it was recorded.
-#[derive(Debug, Default)]
-struct HostEvent(Mutex<Option<Instant>>);
-
 /// What callers have allocated, by address: they release it by nothing else.
 static ALLOCATIONS: Mutex<BTreeMap<usize, HostMemory>> = Mutex::new(BTreeMap::new());
-
-/// A `cudaArray_t`.
-#[derive(Debug)]
-struct HostArray {
-    memory: HostMemory,
-    form: ArrayForm,
-}
 
 /// The textures and surfaces that callers have, by number.
 static TEXTURES: Mutex<BTreeMap<u64, Box<TextureObject>>> = Mutex::new(BTreeMap::new());
@@ -467,53 +457,6 @@ impl Platform for HostPlatform {
 
     fn result_text(&'static self, _: CudaError) -> Option<String> {
         None
-    }
-}
-
-/// Rows of a box in memory.
-struct BoxRows {
-    start: *mut c_void,
-    pitch: usize,
-    /// Rows of a slice.
-    rows: usize,
-    /// Bytes, rows and slices from the start of the box on, of an array.
-    room: Option<[usize; 3]>,
-}
-
-impl BoxRows {
-    /// # Safety
-    /// An array is one of `create_array`.
-    unsafe fn new(place: CopyPlace) -> BoxRows {
-        match place {
-            CopyPlace::Host { start, row, rows } => BoxRows { start, pitch: row, rows, room: None },
-            CopyPlace::Memory { address, row, rows } => {
-                let start = ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0));
-                BoxRows { start, pitch: row, rows, room: None }
-            }
-            CopyPlace::Array { array, x_in_bytes, y, z } => {
-                // SAFETY: by the contract.
-                let HostArray { memory, form } = unsafe { &*array.cast::<HostArray>() };
-                let row = z.saturating_mul(form.rows()).saturating_add(y);
-                let offset = row.saturating_mul(form.row()).saturating_add(x_in_bytes);
-                let room = [
-                    form.row().saturating_sub(x_in_bytes),
-                    form.rows().saturating_sub(y),
-                    form.extent.depth.max(1).saturating_sub(z),
-                ];
-                let start = memory.address().wrapping_add(offset).cast();
-                BoxRows { start, pitch: form.row(), rows: form.rows(), room: Some(room) }
-            }
-        }
-    }
-
-    fn hold(&self, copy: &BoxCopy) -> bool {
-        let size = [copy.width_in_bytes, copy.height, copy.depth];
-        self.room.is_none_or(|room| room.iter().zip(size).all(|(room, size)| size <= *room))
-    }
-
-    fn row(&self, row: usize, slice: usize) -> *mut c_void {
-        let row = slice.saturating_mul(self.rows).saturating_add(row);
-        self.start.wrapping_byte_add(row.saturating_mul(self.pitch))
     }
 }
 

@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use self::comparison::{ComparisonKind, RowComparison};
 use self::row_shape::{RowShape, RowShapes};
 use crate::codegen::plan::Plan;
-use crate::codegen::region::RegionText;
 use crate::ir::line::NameMap;
 
 /// The limit on the instructions of a region that is versioned.
@@ -35,8 +34,9 @@ pub(crate) struct RowVersion<'f> {
 }
 
 impl<'f> RowVersion<'f> {
-    /// The version of region `number`, whose text for one work-item is `text`, if it is profitable.
-    pub(crate) fn new(plan: &Plan<'f>, number: usize, text: &RegionText) -> Option<RowVersion<'f>> {
+    /// The version of region `number`, whose text for one work-item computes the values `rematerialized`, if it is
+    /// profitable.
+    pub(crate) fn new(plan: &Plan<'f>, number: usize, rematerialized: &[String]) -> Option<RowVersion<'f>> {
         let region = plan.regions.get(number)?;
         let blocks = region.blocks.iter().filter_map(|block| plan.function.blocks.get(*block));
         let instructions = blocks.flat_map(|block| &block.instructions).filter(|one| !one.is_marker());
@@ -44,7 +44,7 @@ impl<'f> RowVersion<'f> {
             return None;
         }
         let mut shapes = RowShapes::new(plan);
-        for name in &text.rematerialized {
+        for name in rematerialized {
             if let Some((name, _)) = plan.values.definitions.get_key_value(name.as_str()) {
                 shapes.add_comparison(name);
             }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use offload_format::pack::{ArgInfo, ArgKind};
 
-use super::{BoxRows, HostEvent};
+use super::objects::{BoxRows, HostEvent};
 use crate::backend::{BackendKernel, downcast};
 use crate::error::{Error, Problem};
 use crate::gpu::{BoxCopy, RawHostFunction};

@@ -24,7 +24,7 @@ impl FunctionWriter<'_, '_> {
         if plan.validity == Validity::Checked {
             return None;
         }
-        let version = RowVersion::new(plan, n, text)?;
+        let version = RowVersion::new(plan, n, &text.rematerialized)?;
         // Suffixes behind those of chunks.
         let regions = plan.regions.len();
         let used = regions.saturating_mul(2).saturating_add(1).saturating_mul(regions);
