@@ -1,8 +1,5 @@
 //! Memory pools of devices whose drivers have none: OpenCL's, and the host CPU.
 
-use std::thread;
-use std::time::Duration;
-
 use offload_rt::opencl;
 
 use super::*;
@@ -57,7 +54,10 @@ fn memory_that_another_stream_still_reads_is_not_taken() {
         let second = device.stream().unwrap();
         let mut copy = second.zeroed::<u32>(4096).unwrap();
         let ones = first.upload(&[1u32; 4096]).unwrap();
-        second.call(|| thread::sleep(Duration::from_millis(200))).unwrap();
+        let mut large = second.allocate::<u8>(64 << 20).unwrap();
+        for value in 0..8 {
+            second.fill(&mut large, value).unwrap();
+        }
         second.copy(&ones, &mut copy).unwrap();
         drop(ones);
         let mut next = first.allocate::<u32>(4096).unwrap();
