@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::backend::PoolStatistics;
+use crate::backend::{BackendPool, PoolStatistics};
+use crate::error::Problem;
 
 /// Unused memory that a pool keeps in bytes, unless the program says otherwise: as much as pools of CUDA and HIP.
 const DEFAULT_KEPT: u64 = 256 << 20;
@@ -123,18 +124,8 @@ impl<B> BlockPool<B> {
         state.statistics.reserved = state.statistics.reserved.saturating_sub(size);
     }
 
-    pub(crate) fn statistics(&self) -> PoolStatistics {
-        self.lock().statistics
-    }
-
-    /// Keeps at most `bytes` of unused memory from now on.
-    pub(crate) fn keep(&self, bytes: u64) {
-        self.lock().kept = bytes;
-        self.trim(bytes);
-    }
-
     /// Releases unused blocks, the largest first, until there are at most `bytes`.
-    pub(crate) fn trim(&self, bytes: u64) {
+    pub(crate) fn release_unused(&self, bytes: u64) {
         let mut released = Vec::new();
         let mut state = self.lock();
         while state.unused_size > bytes {
@@ -148,6 +139,23 @@ impl<B> BlockPool<B> {
 
     fn lock(&self) -> MutexGuard<'_, State<B>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<B: Send> BackendPool for Arc<BlockPool<B>> {
+    fn statistics(&self) -> Result<PoolStatistics, Problem> {
+        Ok(self.lock().statistics)
+    }
+
+    fn keep(&self, bytes: u64) -> Result<(), Problem> {
+        self.lock().kept = bytes;
+        self.release_unused(bytes);
+        Ok(())
+    }
+
+    fn trim(&self, bytes: u64) -> Result<(), Problem> {
+        self.release_unused(bytes);
+        Ok(())
     }
 }
 
@@ -181,14 +189,12 @@ fn largest_class<B>(classes: &BTreeMap<u64, Vec<B>>) -> Option<u64> {
 
 impl<B> fmt::Debug for BlockPool<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockPool").field("statistics", &self.statistics()).finish_non_exhaustive()
+        f.debug_struct("BlockPool").field("statistics", &self.lock().statistics).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     /// Allocates a block, or takes one of the pool.
@@ -211,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_block_serves_its_own_queue_and_class() {
-        let pool = BlockPool::new();
+        let pool = Arc::new(BlockPool::new());
         let [first, second] = [pool.add_queue(), pool.add_queue()];
         let block = allocate(&pool, first, 5000);
         let address = Arc::as_ptr(&block);
@@ -224,46 +230,46 @@ mod tests {
 
     #[test]
     fn unused_blocks_stay_below_the_limit() {
-        let pool = BlockPool::new();
+        let pool = Arc::new(BlockPool::new());
         let queue = pool.add_queue();
-        pool.keep(10_000);
+        pool.keep(10_000).unwrap();
         let blocks: Vec<Arc<()>> = (0..4).map(|_| allocate(&pool, queue, 4096)).collect();
         let weak: Vec<_> = blocks.iter().map(Arc::downgrade).collect();
-        assert_eq!((pool.statistics().used, pool.statistics().reserved), (16_384, 16_384));
+        assert_eq!((pool.statistics().unwrap().used, pool.statistics().unwrap().reserved), (16_384, 16_384));
         for block in blocks {
             pool.give_back(queue, 4096, block);
         }
         assert_eq!(weak.iter().filter(|block| block.strong_count() > 0).count(), 2);
-        let statistics = pool.statistics();
+        let statistics = pool.statistics().unwrap();
         assert_eq!((statistics.used, statistics.reserved), (0, 8192));
         assert_eq!((statistics.max_used, statistics.max_reserved), (16_384, 16_384));
-        pool.trim(4096);
-        assert_eq!(pool.statistics().reserved, 4096);
+        pool.trim(4096).unwrap();
+        assert_eq!(pool.statistics().unwrap().reserved, 4096);
         pool.remove_queue(queue);
-        assert_eq!(pool.statistics().reserved, 0);
+        assert_eq!(pool.statistics().unwrap().reserved, 0);
         assert!(weak.iter().all(|block| block.strong_count() == 0));
     }
 
     #[test]
     fn a_block_of_a_removed_queue_is_released() {
-        let pool = BlockPool::new();
+        let pool = Arc::new(BlockPool::new());
         let queue = pool.add_queue();
         let block = allocate(&pool, queue, 300);
         let weak = Arc::downgrade(&block);
         pool.remove_queue(queue);
         pool.give_back(queue, size_class(300), block);
         assert_eq!(weak.strong_count(), 0);
-        assert_eq!(pool.statistics().reserved, 0);
+        assert_eq!(pool.statistics().unwrap().reserved, 0);
     }
 
     #[test]
     fn a_block_of_no_class_is_released() {
-        let pool = BlockPool::new();
+        let pool = Arc::new(BlockPool::new());
         let queue = pool.add_queue();
         let block = Arc::new(());
         let weak = Arc::downgrade(&block);
         pool.add(4097);
         pool.give_back(queue, 4097, block);
-        assert_eq!((weak.strong_count(), pool.statistics().reserved), (0, 0));
+        assert_eq!((weak.strong_count(), pool.statistics().unwrap().reserved), (0, 0));
     }
 }

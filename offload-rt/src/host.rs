@@ -76,7 +76,7 @@ use self::image_object::{ImageObject, SamplerObject};
 use self::library::HostLibrary;
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::memory::HostMemory;
-use self::memory::{CONTEXT, HostPool, HostPoolHandle};
+use self::memory::{CONTEXT, HostPool};
 use self::stream::HostStream;
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::texture_object::{TextureMemory, TextureObject};
@@ -154,7 +154,7 @@ impl BackendDevice for Host {
     }
 
     fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
-        Ok(Some(Box::new(HostPoolHandle(self.pool.clone()))))
+        Ok(Some(Box::new(self.pool.blocks.clone())))
     }
 
     fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {

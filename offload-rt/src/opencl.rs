@@ -80,7 +80,8 @@ pub fn devices() -> Result<Vec<Device>, Error> {
 /// disturb each other, or as a stand-in for several GPUs.
 ///
 /// Each has a context of its own, as whole devices have: buffers of one are not those of another.
-/// [`Stream::copy_from`](crate::Stream::copy_from) copies between them.
+/// [`Stream::copy_from`](crate::Stream::copy_from) copies between them. Parts live as long as the program: divide a device
+/// once.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), offload_rt::Error> {

@@ -7,7 +7,7 @@ use super::block::{HostBlock, out_of_memory};
 use super::checks::{self, RED_ZONE, RegisteredBuffer};
 #[cfg(feature = "dlpack")]
 use crate::backend::Owner;
-use crate::backend::{Backend, BackendMemory, BackendPool, ContextId, MemoryRange, PoolStatistics, downcast};
+use crate::backend::{Backend, BackendMemory, ContextId, MemoryRange, downcast};
 use crate::block_pool::{BlockPool, QueueId, size_class};
 use crate::error::Problem;
 
@@ -50,8 +50,7 @@ enum Storage {
 /// A block that goes back to its pool.
 #[derive(Debug)]
 struct PooledBlock {
-    /// It is there until the memory is dropped.
-    block: Option<HostBlock>,
+    block: Arc<HostBlock>,
     size: u64,
     pool: Arc<HostPool>,
 }
@@ -59,7 +58,7 @@ struct PooledBlock {
 /// The pool that buffers of the host CPU come from. All streams share one queue: their work is done when a call returns.
 #[derive(Debug)]
 pub(super) struct HostPool {
-    blocks: BlockPool<HostBlock>,
+    pub(super) blocks: Arc<BlockPool<Arc<HostBlock>>>,
     queue: QueueId,
 }
 
@@ -132,7 +131,7 @@ impl HostPool {
         if let Some(pool) = in_use.upgrade() {
             return pool;
         }
-        let blocks = BlockPool::new();
+        let blocks = Arc::new(BlockPool::new());
         let queue = blocks.add_queue();
         let pool = Arc::new(HostPool { blocks, queue });
         *in_use = Arc::downgrade(&pool);
@@ -151,46 +150,24 @@ impl HostPool {
             None => self.allocate_block(class)?,
         };
         let start = block.start();
-        let pooled = PooledBlock { block: Some(block), size: class, pool: self.clone() };
+        let pooled = PooledBlock { block, size: class, pool: self.clone() };
         Ok(HostMemory { start, storage: Storage::Pooled { _block: pooled } })
     }
 
-    fn allocate_block(&self, class: u64) -> Result<HostBlock, Problem> {
+    fn allocate_block(&self, class: u64) -> Result<Arc<HostBlock>, Problem> {
         let size = usize::try_from(class).map_err(|_| out_of_memory())?;
         let block = HostBlock::zeroed(size).or_else(|_| {
-            self.blocks.trim(0);
+            self.blocks.release_unused(0);
             HostBlock::zeroed(size)
         })?;
         self.blocks.add(class);
-        Ok(block)
+        Ok(Arc::new(block))
     }
 }
 
 impl Drop for PooledBlock {
     fn drop(&mut self) {
-        if let Some(block) = self.block.take() {
-            self.pool.blocks.give_back(self.pool.queue, self.size, block);
-        }
-    }
-}
-
-/// The pool as the launch layer asks for it.
-#[derive(Debug)]
-pub(super) struct HostPoolHandle(pub(super) Arc<HostPool>);
-
-impl BackendPool for HostPoolHandle {
-    fn statistics(&self) -> Result<PoolStatistics, Problem> {
-        Ok(self.0.blocks.statistics())
-    }
-
-    fn keep(&self, bytes: u64) -> Result<(), Problem> {
-        self.0.blocks.keep(bytes);
-        Ok(())
-    }
-
-    fn trim(&self, bytes: u64) -> Result<(), Problem> {
-        self.0.blocks.trim(bytes);
-        Ok(())
+        self.pool.blocks.give_back(self.pool.queue, self.size, self.block.clone());
     }
 }
 

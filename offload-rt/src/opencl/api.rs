@@ -15,7 +15,7 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::device::{DeviceId, Platform, SubDevice, platforms};
+pub(super) use self::device::{DeviceId, Platform, platforms};
 pub(super) use self::error::{ClError, ClResult};
 pub(super) use self::image::{ImageDescriptor, SamplerDescriptor};
 pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Image, Kernel, Program, Sampler};

@@ -20,7 +20,7 @@ pub(super) struct ClContext {
     /// Whether the last work-groups of a range may be smaller.
     pub(super) has_uneven_ranges: bool,
     /// Released before the context.
-    pub(super) pool: BlockPool<Buffer>,
+    pub(super) pool: Arc<BlockPool<Arc<Buffer>>>,
     pub(super) context: Context,
     /// The device libraries that the driver has compiled for it.
     pub(super) libraries: CompiledLibraries,
@@ -49,7 +49,7 @@ impl ClContext {
         let local_memory = answers::long(device, CL_DEVICE_LOCAL_MEM_SIZE);
         let has_uneven_ranges = has_uneven_ranges(device);
         let libraries = CompiledLibraries::default();
-        let pool = BlockPool::new();
+        let pool = Arc::new(BlockPool::new());
         Arc::new(ClContext { device, local_memory, has_uneven_ranges, pool, context, libraries })
     }
 

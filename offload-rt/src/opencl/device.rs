@@ -9,7 +9,7 @@ use opencl_sys::{
 };
 
 use super::answers::{has, long, text, word};
-use super::api::{DeviceId, SubDevice};
+use super::api::DeviceId;
 use super::aspects::DeviceFeatures;
 use super::context::ClContext;
 use super::properties::Properties;
@@ -35,8 +35,6 @@ pub(crate) struct ClDevice {
     pub(super) description: OpenClDescription,
     /// Taken when it is needed first, and kept as long as the device lives.
     context: OnceLock<Arc<ClContext>>,
-    /// If it is a part of another device.
-    _part: Option<SubDevice>,
 }
 
 impl ClDevice {
@@ -77,12 +75,7 @@ pub(super) fn is_intel_gpu(id: DeviceId) -> bool {
 
 /// The device `id`, with its description.
 pub(super) fn from_id(id: DeviceId) -> Device {
-    describe(id, OnceLock::new(), None)
-}
-
-/// The device that is a part of another one.
-fn from_part(part: SubDevice) -> Device {
-    describe(part.id(), OnceLock::new(), Some(part))
+    describe(id, OnceLock::new())
 }
 
 /// Devices with `units` compute units each, of all that `device` has.
@@ -93,15 +86,15 @@ pub(super) fn partition(device: &Device, units: u32) -> Result<Vec<Device>, Erro
         Error::device(&device.to_string(), problem)
             .with_hint("drivers of CPUs have it (CL_DEVICE_PARTITION_PROPERTIES); GPUs mostly do not")
     })?;
-    Ok(parts.into_iter().map(from_part).collect())
+    Ok(parts.into_iter().map(from_id).collect())
 }
 
 /// The device of the caller's `context`.
 pub(super) fn from_context(context: Arc<ClContext>) -> Device {
-    describe(context.device(), OnceLock::from(context), None)
+    describe(context.device(), OnceLock::from(context))
 }
 
-fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>, part: Option<SubDevice>) -> Device {
+fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
     let mut device = OpenClDescription::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
@@ -113,7 +106,7 @@ fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>, part: Option<SubDev
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
-    Device::from_backend(device.clone(), ClDevice { id, description: device, context, _part: part })
+    Device::from_backend(device.clone(), ClDevice { id, description: device, context })
 }
 
 /// From a list as `SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0`.

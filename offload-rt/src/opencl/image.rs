@@ -57,7 +57,7 @@ impl ClImage {
             Some(memory) if memory.context() != context.id() => {
                 return Err("the buffer is of another device".to_string().into());
             }
-            Some(memory) => Some(downcast::<ClMemory>(&**memory)?.shared()?),
+            Some(memory) => Some(downcast::<ClMemory>(&**memory)?.shared()),
             None => None,
         };
         let own = match (image_type, memory) {

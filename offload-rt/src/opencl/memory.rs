@@ -5,14 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::api::{Buffer, ClResult};
 use super::context::{ClContext, id_of};
-use crate::backend::{BackendMemory, BackendPool, ContextId, PoolStatistics};
+use crate::backend::{BackendMemory, ContextId};
 use crate::block_pool::{QueueId, size_class};
-use crate::error::Problem;
 
 #[derive(Debug)]
 pub(super) struct ClMemory {
-    /// It is there until the memory is dropped.
-    buffer: Option<Buffer>,
+    buffer: Arc<Buffer>,
     context: ContextId,
     pooled: Option<Pooled>,
 }
@@ -27,10 +25,6 @@ struct Pooled {
     size: u64,
 }
 
-/// The pool of a context, as the launch layer asks for it.
-#[derive(Debug)]
-pub(super) struct ClPool(pub(super) Arc<ClContext>);
-
 impl ClMemory {
     /// A buffer of at least `size` bytes for `queue`, of its pool if that has one.
     pub(super) fn allocate(context: &Arc<ClContext>, queue: QueueId, size: usize) -> ClResult<ClMemory> {
@@ -40,61 +34,56 @@ impl ClMemory {
             None => create(context, size, class)?,
         };
         let pooled = Pooled { context: context.clone(), queue, is_shared: AtomicBool::new(false), size };
-        Ok(ClMemory { buffer: Some(buffer), context: context.id(), pooled: Some(pooled) })
+        Ok(ClMemory { buffer, context: context.id(), pooled: Some(pooled) })
     }
 
     /// The caller's memory.
     pub(super) fn from_buffer(buffer: Buffer) -> ClResult<ClMemory> {
         let context = id_of(buffer.context_handle()?);
-        Ok(ClMemory { buffer: Some(buffer), context, pooled: None })
+        Ok(ClMemory { buffer: Arc::new(buffer), context, pooled: None })
     }
 
     /// The buffer for a command of `queue`.
-    pub(super) fn for_queue(&self, queue: QueueId) -> Result<&Buffer, Problem> {
+    pub(super) fn for_queue(&self, queue: QueueId) -> &Buffer {
         if self.pooled.as_ref().is_some_and(|pooled| pooled.queue != queue) {
             return self.shared();
         }
-        self.buffer.as_ref().ok_or_else(released)
+        &self.buffer
     }
 
     /// The buffer for users that no queue orders.
-    pub(super) fn shared(&self) -> Result<&Buffer, Problem> {
+    pub(super) fn shared(&self) -> &Buffer {
         if let Some(pooled) = &self.pooled {
             // The drop of the memory comes after all uses.
             pooled.is_shared.store(true, Ordering::Relaxed);
         }
-        self.buffer.as_ref().ok_or_else(released)
+        &self.buffer
     }
 }
 
 /// A buffer and its size: that of its class, or `size` itself if the driver refuses so much.
-fn create(context: &ClContext, size: usize, class: u64) -> ClResult<(Buffer, u64)> {
+fn create(context: &ClContext, size: usize, class: u64) -> ClResult<(Arc<Buffer>, u64)> {
     let rounded = usize::try_from(class).unwrap_or(size);
-    let created = match Buffer::new(&context.context, rounded) {
+    let (buffer, size) = match Buffer::new(&context.context, rounded) {
         Ok(buffer) => (buffer, class),
         Err(_) => {
-            context.pool.trim(0);
+            context.pool.release_unused(0);
             (Buffer::new(&context.context, size)?, size as u64)
         }
     };
-    context.pool.add(created.1);
-    Ok(created)
-}
-
-fn released() -> Problem {
-    "the buffer is released".to_string().into()
+    context.pool.add(size);
+    Ok((Arc::new(buffer), size))
 }
 
 impl Drop for ClMemory {
     fn drop(&mut self) {
-        let (Some(buffer), Some(pooled)) = (self.buffer.take(), &self.pooled) else { return };
+        let Some(pooled) = &self.pooled else { return };
         let pool = &pooled.context.pool;
         if pooled.is_shared.load(Ordering::Relaxed) {
             // The driver releases it after the work of all queues.
-            drop(buffer);
             pool.forget(pooled.size);
         } else {
-            pool.give_back(pooled.queue, pooled.size, buffer);
+            pool.give_back(pooled.queue, pooled.size, self.buffer.clone());
         }
     }
 }
@@ -102,21 +91,5 @@ impl Drop for ClMemory {
 impl BackendMemory for ClMemory {
     fn context(&self) -> ContextId {
         self.context
-    }
-}
-
-impl BackendPool for ClPool {
-    fn statistics(&self) -> Result<PoolStatistics, Problem> {
-        Ok(self.0.pool.statistics())
-    }
-
-    fn keep(&self, bytes: u64) -> Result<(), Problem> {
-        self.0.pool.keep(bytes);
-        Ok(())
-    }
-
-    fn trim(&self, bytes: u64) -> Result<(), Problem> {
-        self.0.pool.trim(bytes);
-        Ok(())
     }
 }

@@ -293,12 +293,12 @@ unsafe fn set(
         KernelArgKind::Value(bytes) => Arg::Value(bytes),
         KernelArgKind::Local(size) => Arg::Local(size),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            Arg::Buffer(downcast::<ClMemory>(memory.get())?.for_queue(queue)?)
+            Arg::Buffer(downcast::<ClMemory>(memory.get())?.for_queue(queue))
         }
         // There is no object for an empty part, and no byte that the kernel may access.
         KernelArgKind::Memory(MemoryRange { size: 0, .. }) => Arg::NoBuffer,
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let created = downcast::<ClMemory>(memory.get())?.for_queue(queue)?.part(offset, size);
+            let created = downcast::<ClMemory>(memory.get())?.for_queue(queue).part(offset, size);
             let created = created.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(

@@ -17,7 +17,6 @@ use super::image::{self, ClImage, ClSampler};
 use super::kernel_properties::{
     CL_KERNEL_REGISTER_COUNT_INTEL, CL_KERNEL_SPILL_MEM_SIZE_INTEL, kernel_count, kernel_number,
 };
-use super::memory::ClPool;
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, BuiltImage};
@@ -91,7 +90,7 @@ impl BackendDevice for ClDevice {
     }
 
     fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
-        Ok(Some(Box::new(ClPool(self.context()?))))
+        Ok(Some(Box::new(self.context()?.pool.clone())))
     }
 
     fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {

@@ -114,8 +114,7 @@ pub fn as_raw_queue(stream: &Stream) -> Result<*mut c_void, Error> {
 /// `buffer` is not of OpenCL.
 pub fn as_raw_mem<T>(buffer: &Buffer<T>) -> Result<*mut c_void, Error> {
     let own: Option<&ClMemory> = (buffer.memory() as &dyn Any).downcast_ref();
-    let shared = own.ok_or_else(|| other("buffer"))?.shared();
-    Ok(shared.map_err(|problem| Error::from_device(LOADER, problem))?.raw())
+    Ok(own.ok_or_else(|| other("buffer"))?.shared().raw())
 }
 
 /// The `cl_program` that has `kernel`.

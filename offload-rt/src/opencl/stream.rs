@@ -144,7 +144,7 @@ impl ClStream {
     }
 
     fn region<'m>(&self, range: MemoryRange<'m>) -> Result<Region<'m>, Problem> {
-        let buffer = downcast::<ClMemory>(range.memory.get())?.for_queue(self.pool_queue)?;
+        let buffer = downcast::<ClMemory>(range.memory.get())?.for_queue(self.pool_queue);
         Ok(Region { buffer, offset: range.offset, size: range.size })
     }
 

@@ -8,10 +8,10 @@
  * for all of them. `condition ? a : b` of variables is no branch.
  */
 #define OFFLOAD_PUBLIC __attribute__((overloadable, always_inline))
-/* A number plus this is rounded to an integer, which the low bits are. */
+/* The sum of this and a number is rounded to an integer, which the low bits hold. */
 #define OFFLOAD_ROUND 0x1.8p23f
 /* NaN stays what it is. */
-static inline float __attribute__((always_inline)) offload_within(float x, float limit) {
+static inline float __attribute__((always_inline)) offload_clamp(float x, float limit) {
   float least = -limit;
   x = x > limit ? limit : x;
   return x < least ? least : x;
@@ -24,17 +24,21 @@ static inline float __attribute__((always_inline)) offload_exp(float r) {
   p = __builtin_fmaf(p, r, 0.5f);
   return __builtin_fmaf(p, r * r, r) + 1.0f;
 }
-static inline float __attribute__((always_inline)) offload_scaled(float p, float shifted, float x) {
+static inline float __attribute__((always_inline)) offload_scale(float p, float shifted, float x) {
   bool down = x < 0.0f;
   int bias = down ? (127 + 64) << 23 : (127 - 64) << 23;
   float rest = down ? 0x1p-64f : 0x1p64f;
   return p * as_float((int)((uint)as_int(shifted) << 23) + bias) * rest;
 }
-static inline float __attribute__((always_inline)) offload_exp_moderate(float x) {
-  float shifted = __builtin_fmaf(x, 0x1.715476p+0f, OFFLOAD_ROUND);
-  float n = shifted - OFFLOAD_ROUND;
+static inline float __attribute__((always_inline)) offload_reduce(float x, float *shifted) {
+  *shifted = __builtin_fmaf(x, 0x1.715476p+0f, OFFLOAD_ROUND);
+  float n = *shifted - OFFLOAD_ROUND;
   float r = __builtin_fmaf(n, -0x1.62e43p-1f, x);
-  r = __builtin_fmaf(n, 0x1.05c61p-29f, r);
+  return __builtin_fmaf(n, 0x1.05c61p-29f, r);
+}
+static inline float __attribute__((always_inline)) offload_exp_moderate(float x) {
+  float shifted;
+  float r = offload_reduce(x, &shifted);
   return offload_exp(r) * as_float((int)((uint)as_int(shifted) << 23) + (127 << 23));
 }
 static inline float __attribute__((always_inline)) offload_mantissa(float x, float *n) {
@@ -56,21 +60,18 @@ static inline float __attribute__((always_inline)) offload_log(float r) {
   p = __builtin_fmaf(p, r, 0x1.555554p-2f);
   return r * r * __builtin_fmaf(p, r, -0.5f);
 }
-static inline float __attribute__((always_inline)) offload_log_of(float x, float y) {
+static inline float __attribute__((always_inline)) offload_log_special(float x, float y) {
   float of_others = x == 0.0f ? -INFINITY : NAN;
   y = x == INFINITY ? x : y;
   return x > 0.0f ? y : of_others;
 }
 OFFLOAD_PUBLIC float exp(float x) {
-  float in = offload_within(x, 130.0f);
-  float shifted = __builtin_fmaf(in, 0x1.715476p+0f, OFFLOAD_ROUND);
-  float n = shifted - OFFLOAD_ROUND;
-  float r = __builtin_fmaf(n, -0x1.62e43p-1f, in);
-  r = __builtin_fmaf(n, 0x1.05c61p-29f, r);
-  return offload_scaled(offload_exp(r), shifted, x);
+  float shifted;
+  float r = offload_reduce(offload_clamp(x, 130.0f), &shifted);
+  return offload_scale(offload_exp(r), shifted, x);
 }
 OFFLOAD_PUBLIC float exp2(float x) {
-  float in = offload_within(x, 190.0f);
+  float in = offload_clamp(x, 190.0f);
   float shifted = in + OFFLOAD_ROUND;
   float r = in - (shifted - OFFLOAD_ROUND);
   float p = 0x1.43ea7ap-13f;
@@ -79,10 +80,10 @@ OFFLOAD_PUBLIC float exp2(float x) {
   p = __builtin_fmaf(p, r, 0x1.c6aebep-5f);
   p = __builtin_fmaf(p, r, 0x1.ebfbep-3f);
   p = __builtin_fmaf(p, r, 0x1.62e43p-1f);
-  return offload_scaled(__builtin_fmaf(p, r, 1.0f), shifted, x);
+  return offload_scale(__builtin_fmaf(p, r, 1.0f), shifted, x);
 }
 OFFLOAD_PUBLIC float exp10(float x) {
-  float in = offload_within(x, 57.0f);
+  float in = offload_clamp(x, 57.0f);
   float shifted = __builtin_fmaf(in, 0x1.a934fp+1f, OFFLOAD_ROUND);
   float n = shifted - OFFLOAD_ROUND;
   float r = __builtin_fmaf(n, -0x1.344136p-2f, in);
@@ -93,26 +94,26 @@ OFFLOAD_PUBLIC float exp10(float x) {
   p = __builtin_fmaf(p, r, 0x1.046f5p+1f);
   p = __builtin_fmaf(p, r, 0x1.53524cp+1f);
   p = __builtin_fmaf(p, r, 0x1.26bb1cp+1f);
-  return offload_scaled(__builtin_fmaf(p, r, 1.0f), shifted, x);
+  return offload_scale(__builtin_fmaf(p, r, 1.0f), shifted, x);
 }
 OFFLOAD_PUBLIC float log(float x) {
   float n;
   float r = offload_mantissa(x, &n);
   float rest = __builtin_fmaf(n, -0x1.05c61p-29f, offload_log(r));
-  return offload_log_of(x, __builtin_fmaf(n, 0x1.62e43p-1f, r + rest));
+  return offload_log_special(x, __builtin_fmaf(n, 0x1.62e43p-1f, r + rest));
 }
 OFFLOAD_PUBLIC float log2(float x) {
   float n;
   float r = offload_mantissa(x, &n);
   float y = r + offload_log(r);
-  return offload_log_of(x, __builtin_fmaf(y, 0x1.715476p+0f, __builtin_fmaf(y, 0x1.4ae0cp-26f, n)));
+  return offload_log_special(x, __builtin_fmaf(y, 0x1.715476p+0f, __builtin_fmaf(y, 0x1.4ae0cp-26f, n)));
 }
 OFFLOAD_PUBLIC float log10(float x) {
   float n;
   float r = offload_mantissa(x, &n);
   float y = r + offload_log(r);
   float low = __builtin_fmaf(n, -0x1.ec10cp-27f, y * -0x1.5b235ep-27f);
-  return offload_log_of(x, __builtin_fmaf(n, 0x1.344136p-2f, __builtin_fmaf(y, 0x1.bcb7b2p-2f, low)));
+  return offload_log_special(x, __builtin_fmaf(n, 0x1.344136p-2f, __builtin_fmaf(y, 0x1.bcb7b2p-2f, low)));
 }
 OFFLOAD_PUBLIC float erf(float x) {
   float t = __builtin_fabsf(x);

@@ -20,11 +20,7 @@ pub(in crate::opencl) struct Platform {
     raw: cl_platform_id,
 }
 
-/// A device that was made of a part of another one.
-#[derive(Debug)]
-pub(in crate::opencl) struct SubDevice(DeviceId);
-
-/// A device of a platform, which needs no release, or that of a [`SubDevice`].
+/// A device of a platform, or a part of one. Neither is released.
 #[derive(Clone, Copy)]
 pub(in crate::opencl) struct DeviceId {
     pub(super) functions: &'static Functions,
@@ -100,8 +96,9 @@ impl DeviceId {
 }
 
 impl DeviceId {
-    /// Devices with so many compute units each.
-    pub(in crate::opencl) fn partition(self, units: cl_uint) -> ClResult<Vec<SubDevice>> {
+    /// Devices with so many compute units each. They live as long as the program: PoCL's threads use the device of a
+    /// command after they have completed it, and crash if it is released.
+    pub(in crate::opencl) fn partition(self, units: cl_uint) -> ClResult<Vec<DeviceId>> {
         let properties = [CL_DEVICE_PARTITION_EQUALLY as cl_device_partition_property, units as isize, 0];
         let mut count = 0;
         // SAFETY: the list ends with 0; without space for devices the driver writes their number alone.
@@ -122,19 +119,6 @@ impl DeviceId {
         };
         check(made)?;
         let functions = self.functions;
-        Ok(found.into_iter().map(|raw| SubDevice(DeviceId { functions, raw })).collect())
-    }
-}
-
-impl SubDevice {
-    pub(in crate::opencl) fn id(&self) -> DeviceId {
-        self.0
-    }
-}
-
-impl Drop for SubDevice {
-    fn drop(&mut self) {
-        // SAFETY: it was made once; contexts and queues retain their devices.
-        let _ = unsafe { call!(self.0.functions, clReleaseDevice(self.0.raw)) };
+        Ok(found.into_iter().map(|raw| DeviceId { functions, raw }).collect())
     }
 }

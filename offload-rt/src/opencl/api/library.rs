@@ -91,7 +91,6 @@ table! {
     clLinkProgram: clLinkProgram_t,
     clReleaseCommandQueue: clReleaseCommandQueue_t,
     clReleaseContext: clReleaseContext_t,
-    clReleaseDevice: clReleaseDevice_t,
     clReleaseEvent: clReleaseEvent_t,
     clReleaseKernel: clReleaseKernel_t,
     clReleaseMemObject: clReleaseMemObject_t,

@@ -377,6 +377,19 @@ fn host_functions_are_between_the_work_before_and_after_them() {
 }
 
 #[test]
+fn a_part_of_a_device_may_be_dropped_while_it_works() {
+    let _alone = alone();
+    for Ready { device, .. } in ready() {
+        for _ in 0..20 {
+            let Ok(parts) = offload_rt::opencl::partition(&device, 1) else { break };
+            let stream = parts[0].stream().unwrap();
+            drop(parts);
+            stream.zeroed::<u8>(8 << 20).unwrap();
+        }
+    }
+}
+
+#[test]
 fn parts_of_a_device_are_devices() {
     let _alone = alone();
     let mut divided = 0;

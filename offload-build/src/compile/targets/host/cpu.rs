@@ -83,7 +83,7 @@ pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
 }
 
 impl Cpu {
-    /// Whether all CPUs of this level multiply and add with one rounding.
+    /// Whether all CPUs of this level have fused multiply-add.
     pub(super) fn has_fma(&self) -> bool {
         self.is_aarch64 || self.vector_bits >= 256
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use offload_workgroup::ir::declared_functions;
 
 const SOURCE: &str = include_str!("../../device/host_math.cl");
-/// What each function begins with.
+/// The start of each function.
 const PUBLIC: &str = "\nOFFLOAD_PUBLIC float ";
 
 /// OpenCL C of the functions that `modules` call, if they call some.
@@ -45,7 +45,7 @@ mod tests {
         let text =
             source_for("declare float @_Z7_cl_expf(float)\ndeclare float @_Z7_cl_sinf(float)\n").unwrap();
         assert_eq!(text.matches(PUBLIC).count(), 1);
-        assert!(text.contains("OFFLOAD_PUBLIC float exp(float x)") && text.contains("offload_scaled("));
+        assert!(text.contains("OFFLOAD_PUBLIC float exp(float x)") && text.contains("offload_scale("));
     }
 
     #[test]
