@@ -7,6 +7,7 @@ mod clangs;
 mod dylibs;
 mod emulator;
 mod folder;
+mod microsoft;
 mod platform;
 mod suites;
 
@@ -22,36 +23,38 @@ use offload_tests::setup;
 use offload_tests::table::Table;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "platforms [--quick | --tests | --clang [RELEASE...]]  build for other systems and by other compilers, and run
+pub(crate) const HELP: &str = "platforms [--quick | --tests | --clang [RELEASE...] | TARGET...]  build for other systems and by other compilers, and run
 
 For each target of rustc: whether the program builds, with or without a C compiler for the target, links and runs, the
 images that it decodes, and the devices on which its kernels give right results; and whether offload-build compiles for a
 system to build on. AArch64 runs in qemu-user, Windows in wine,
-WebAssembly in node; macOS and Windows with Microsoft's linker are checked, and not linked. The images of host for macOS are
-read by LLVM's tools. rustup and apt install what
+WebAssembly in node; macOS is checked, and not linked. Programs for Microsoft's linker are linked by lld, with a start of
+their own in place of Microsoft's runtime. The images of host for macOS are read by LLVM's tools. rustup and apt install what
 is missing; everything else is in the folder platforms of the target directory. --quick takes Windows, WebAssembly and AArch64
 alone, and checks macOS.
-Of the program for Windows all images but one kind are removed, and all are moved into a file and back, by `cargo offload`;
+Of the programs for Windows all images but one kind are removed, and all are moved into a file and back, by `cargo offload`;
 llvm-objdump and Python's pefile read the result, and wine runs it. So it is with a DLL, which a program loads, launches a kernel
 of, and frees, three times. A second table counts the tests of offload-rt and of the
 crates that read and write packs which pass in wine; --tests prints it alone. --quick leaves both out.
 A third table has, for each release of clang from 19 on, the targets for which it compiles 12 kernels and 20 of public
 suites, and how many of them are right on the CPU (host), Intel's CPU runtime (spirv64) and PoCL (opencl-c). Releases that
 Debian's own release lacks are downloaded, some 130 MB each. --clang prints this table alone; RELEASE is a number such as
-21. --quick leaves it out.";
+21. --quick leaves it out.
+With TARGET, a target of the first table, only its rows are made, in full.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    let quick = match args {
-        [] => false,
-        [flag] if flag == "--quick" => true,
+    match args {
+        [] => {}
+        [flag] if flag == "--quick" => {
+            let quick: Vec<&Platform> = PLATFORMS.iter().filter(|platform| platform.quick).collect();
+            return systems(workspace, &quick, true);
+        }
         [flag] if flag == "--tests" => return windows_tests(workspace),
         [flag, releases @ ..] if flag == "--clang" => return clangs::run(workspace, releases),
-        _ => return Err(Error::new("`platforms` takes no argument but `--quick`, `--tests` and `--clang`")),
-    };
-    let systems = systems(workspace, quick);
-    if quick {
-        return systems;
+        targets => return systems(workspace, &named(targets)?, false),
     }
+    let all: Vec<&Platform> = PLATFORMS.iter().collect();
+    let systems = systems(workspace, &all, false);
     let tests = windows_tests(workspace);
     let compilers = clangs::run(workspace, &[]);
     for outcome in [systems?, tests?] {
@@ -68,12 +71,24 @@ fn windows_tests(workspace: &Workspace) -> Result<ExitCode> {
     suites::run(workspace, &Folder::prepare(workspace)?)
 }
 
+/// The platforms with these names.
+fn named(targets: &[String]) -> Result<Vec<&'static Platform>> {
+    let mut platforms = Vec::new();
+    for target in targets {
+        let Some(platform) = PLATFORMS.iter().find(|platform| platform.target == target) else {
+            let known: Vec<&str> = PLATFORMS.iter().map(|platform| platform.target).collect();
+            return Err(Error::new(format!("`platforms` has no target `{target}`")).hint(known.join(", ")));
+        };
+        platforms.push(platform);
+    }
+    Ok(platforms)
+}
+
 /// The table of systems.
-fn systems(workspace: &Workspace, quick: bool) -> Result<ExitCode> {
+fn systems(workspace: &Workspace, platforms: &[&Platform], quick: bool) -> Result<ExitCode> {
     if workspace.program("rustup").is_none() {
         return Err(Error::new("rustup is not installed").hint("https://rustup.rs"));
     }
-    let platforms: Vec<&Platform> = PLATFORMS.iter().filter(|platform| platform.quick || !quick).collect();
     let install = workspace.shell.cmd("rustup").args(["target", "add"]);
     let installed = workspace::run_through(install.args(platforms.iter().map(|platform| platform.target)))?;
     if !installed.success() {

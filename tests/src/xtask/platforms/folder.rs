@@ -8,6 +8,7 @@ use offload_tests::fixture;
 use offload_tests::workspace::Workspace;
 
 use super::apt::Apt;
+use super::microsoft;
 use super::platform::{Platform, Step};
 
 /// The variable for the linker of AArch64, and Debian's cross compiler.
@@ -31,6 +32,7 @@ impl<'w> Folder<'w> {
         fixture::copy(workspace, "platforms", &path.join("src"))?;
         let folder = Folder { workspace, path };
         folder.fetch_pocl()?;
+        microsoft::make_libraries(workspace, &folder)?;
         Ok(folder)
     }
 
@@ -73,12 +75,20 @@ impl<'w> Folder<'w> {
             .env("OFFLOAD_POCL_DIR_aarch64_unknown_linux_gnu", self.pocl())
             .env("OFFLOAD_POCL_DIR_aarch64_apple_darwin", self.pocl())
             .env(AARCH64_LINKER[0], AARCH64_LINKER[1])
-            .env("RUSTFLAGS", "-Dwarnings");
+            .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags(platform).join("\x1f"));
         if platform.c_compiler() == "none" {
             let name = target.replace('-', "_");
             cargo.env(format!("CC_{name}"), "false").env(format!("AR_{name}"), "false");
         }
         cargo
+    }
+
+    fn rustflags(&self, platform: &Platform) -> Vec<String> {
+        let mut flags = vec!["-Dwarnings".to_string()];
+        if platform.target == microsoft::TARGET {
+            flags.extend(microsoft::rustflags(self));
+        }
+        flags
     }
 
     /// The cargo command that checks offload-build for `platform`. C in dependencies is not looked at: its compilers and

@@ -87,7 +87,7 @@ pub(super) const PLATFORMS: [Platform; 10] = [
     Platform {
         target: "x86_64-pc-windows-msvc",
         features: "pure,launch",
-        step: Step::Check,
+        step: Step::Run { emulator: Emulator::Wine, images: WITH_HOST, launched: 2 },
         is_host: false,
         quick: false,
     },
