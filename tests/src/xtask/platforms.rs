@@ -1,6 +1,7 @@
 //! `platforms`: a program with kernels of its own and of a library, built for every system, and run where that is possible;
 //! and kernels by each release of clang.
 
+mod apple;
 mod apt;
 mod changed;
 mod clangs;
@@ -28,10 +29,11 @@ pub(crate) const HELP: &str = "platforms [--quick | --tests | --clang [RELEASE..
 For each target of rustc: whether the program builds, with or without a C compiler for the target, links and runs, the
 images that it decodes, and the devices on which its kernels give right results; and whether offload-build compiles for a
 system to build on. AArch64 runs in qemu-user, Windows in wine,
-WebAssembly in node; macOS is checked, and not linked. Programs for Microsoft's linker are linked by lld, with a start of
-their own in place of Microsoft's runtime. The images of host for macOS are read by LLVM's tools. rustup and apt install what
+WebAssembly in node; programs for macOS are not run. Programs for macOS and for Microsoft's linker are linked by lld, without
+the libraries of either: with text in place of Apple's, and with a start of some lines in place of Microsoft's. The images of
+host for macOS are read by LLVM's tools. rustup and apt install what
 is missing; everything else is in the folder platforms of the target directory. --quick takes Windows, WebAssembly and AArch64
-alone, and checks macOS.
+and macOS alone.
 Of the programs for Windows all images but one kind are removed, and all are moved into a file and back, by `cargo offload`;
 llvm-objdump and Python's pefile read the result, and wine runs it. So it is with a DLL, which a program loads, launches a kernel
 of, and frees, three times. A second table counts the tests of offload-rt and of the
@@ -138,12 +140,9 @@ fn outcome(
     if !status.success() {
         return Err(Error::new("it does not build; see above"));
     }
-    let mut row = [platform.target, platform.c_compiler(), "yes", "not tried", "not tried", "", "", "", ""];
+    let mut row = [platform.target, platform.c_compiler(), "yes", "yes", "not tried", "", "", "", ""];
     let mut found = [String::new(), String::new()];
     let mut changed = String::new();
-    if platform.step != Step::Check {
-        row[3] = "yes";
-    }
     if let Step::Run { emulator, images, launched } = platform.step {
         let output = run_program(emulator.command(folder, &folder.program(platform))?)?;
         let counts = Counts::parse(&output).ok_or_else(|| Error::new(format!("it printed\n{output}")))?;
@@ -157,9 +156,12 @@ fn outcome(
             changed = changes(workspace, folder, platform, emulator)?;
         }
     }
-    if platform.target.contains("apple") && !quick {
+    if platform.is_apple() && !quick {
         let changes = Changes::new(workspace, folder, Emulator::None)?;
-        changed = dylibs::check(workspace, folder, platform, &changes)?;
+        let program = folder.program(platform);
+        let of_program = changed::check_unrun(&changes, &program)?;
+        let dylibs = dylibs::check(workspace, &program, &changes)?;
+        changed = format!("{of_program}; {dylibs}");
     }
     if platform.is_host {
         if !folder.check_build_helper(platform).status()?.success() {

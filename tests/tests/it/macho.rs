@@ -76,7 +76,7 @@ fn assembly(packs: &[Vec<u8>]) -> String {
         let id = Pack::parse(pack, &Pages::default()).unwrap().id().unwrap().0;
         let descriptor = Descriptor::new(pack.len() as u64, id, DESCRIPTOR_ADDRESS).encode();
         text += &format!(
-            ".section __OFFLOAD,__packs\n.p2align 4\n_pack{number}: .incbin \"pack{number}\"\n\
+            ".section __OFFLOAD,__packs\n.p2align 4\n_pack{number}: .incbin \"pack{number}\"\n.p2align 4\n\
              .section __DATA,__offload_tab\n.p2align 3\n_table{number}: .byte {}\n.quad _pack{number}\n.byte {}\n\
              .section __DATA,__offload,regular,no_dead_strip\n.p2align 3\n_slot{number}: .quad _table{number}\n",
             listed(&descriptor[..16]),

@@ -49,7 +49,7 @@ pub(super) fn rewrite(program: &PackFile, headers: &MachFile, packs: &[Replaceme
     let padding = change.new_size.saturating_sub(new_size);
     let moved = Moved { path, headers, offsets: OffsetMap::new(vec![change]) };
     let mut patches = vec![long_patch(segment.command.saturating_add(48), size)];
-    patches.extend(section_patch(segment, used));
+    patches.push(section_patch(segment, used).ok_or_else(|| too_large(path))?);
     patches.extend(moved.header_patches()?);
     for (pack, address) in packs.iter().zip(arranged.addresses) {
         let pointer = headers.with_address(pack.link.descriptor.pack.cast_unsigned(), address);
@@ -76,8 +76,8 @@ pub(super) fn rewrite(program: &PackFile, headers: &MachFile, packs: &[Replaceme
 /// The size of the section, whose content is its memory.
 fn section_patch(segment: &MachSegment, used: u64) -> Option<Patch> {
     let section = segment.sections.first()?;
-    let end = segment.address.saturating_add(used);
-    Some(long_patch(section.header.saturating_add(40), end.saturating_sub(section.address)))
+    let content = segment.address.checked_add(used)?.checked_sub(section.address)?;
+    Some(long_patch(section.header.saturating_add(40), section.size_for(content)?))
 }
 
 /// The headers, and where what they refer to is in the new file.

@@ -65,6 +65,8 @@ pub(crate) struct MachSection {
     pub(crate) address: u64,
     size: u64,
     offset: u64,
+    /// A power of two, by its exponent.
+    alignment: u32,
 }
 
 /// How the file has pointers that dyld relocates.
@@ -207,6 +209,18 @@ impl MachFile {
     }
 }
 
+impl MachSection {
+    /// A size for `content`: where the section ends at a multiple of its alignment, because rustc pads statics, it does so again.
+    pub(crate) fn size_for(&self, content: u64) -> Option<u64> {
+        match 1u64.checked_shl(self.alignment) {
+            Some(alignment) if self.size.is_multiple_of(alignment) => {
+                content.checked_next_multiple_of(alignment)
+            }
+            _ => Some(content),
+        }
+    }
+}
+
 impl MachSegment {
     fn parse(bytes: &[u8], command: u64) -> Result<MachSegment, offload_format::Error> {
         let number = |at: u64| u64_at(bytes, command.saturating_add(at), WHAT);
@@ -219,6 +233,7 @@ impl MachSegment {
                 address: u64_at(bytes, header.saturating_add(32), WHAT)?,
                 size: u64_at(bytes, header.saturating_add(40), WHAT)?,
                 offset: u32_at(bytes, header.saturating_add(48), WHAT)?.into(),
+                alignment: u32_at(bytes, header.saturating_add(52), WHAT)?,
             });
             header = header.saturating_add(SECTION_SIZE);
         }

@@ -37,10 +37,21 @@ pub(super) fn check(changes: &Changes<'_>, program: &Path) -> Result<String> {
     changes.offload(&["repack", "--sidecar", "-o"], &[&apart, program])?;
     changes.expect(&apart, Counts { images: 9, launched: 2 })?;
     changes.offload(&["repack", "--embed", "--in-place"], &[&apart])?;
-    let shell = &changes.workspace.shell;
-    if shell.read_binary_file(&apart)? != shell.read_binary_file(program)? {
-        return Err(Error::new("a program whose images went and came back is another one"));
-    }
+    changes.expect_same(&apart, program)?;
+    Ok("pruned, apart, joined".to_string())
+}
+
+/// The same of a program that nothing here runs: its images are counted, and LLVM reads the file.
+pub(super) fn check_unrun(changes: &Changes<'_>, program: &Path) -> Result<String> {
+    changes.expect_extracted(program, 9)?;
+    let kept = changes.with_name("kept")?;
+    changes.offload(&["prune", "--keep", "opencl-c", "-o"], &[&kept, program])?;
+    changes.expect_extracted(&kept, 3)?;
+    let apart = changes.with_name("apart")?;
+    changes.offload(&["repack", "--sidecar", "-o"], &[&apart, program])?;
+    changes.expect_extracted(&apart, 9)?;
+    changes.offload(&["repack", "--embed", "--in-place"], &[&apart])?;
+    changes.expect_same(&apart, program)?;
     Ok("pruned, apart, joined".to_string())
 }
 
@@ -116,6 +127,30 @@ impl<'a> Changes<'a> {
             return Ok(());
         }
         Err(Error::new(format!("`{}`: not `{last}`:\n{output}", library.display())))
+    }
+
+    /// A program whose images went and came back is the first again.
+    fn expect_same(&self, program: &Path, first: &Path) -> Result<()> {
+        let shell = &self.workspace.shell;
+        if shell.read_binary_file(program)? == shell.read_binary_file(first)? {
+            return Ok(());
+        }
+        Err(Error::new(format!("`{}` differs from `{}`", program.display(), first.display())))
+    }
+
+    /// The file is sound, and has so many images.
+    fn expect_extracted(&self, program: &Path, images: usize) -> Result<()> {
+        self.offload(&["verify"], &[program])?;
+        let shell = &self.workspace.shell;
+        let headers = shell.cmd("llvm-objdump-22").args(["--macho", "--private-headers"]);
+        headers.arg(program).ignore_stdout().quiet().run()?;
+        let extracted = self.with_name("images")?;
+        self.offload(&["extract", "-o"], &[&extracted, program])?;
+        let found = shell.read_dir(&extracted)?.len();
+        if found == images {
+            return Ok(());
+        }
+        Err(Error::new(format!("`{}` has {found} images, not {images}", program.display())))
     }
 
     /// The program is sound, and has and runs so much.

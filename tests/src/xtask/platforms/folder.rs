@@ -8,8 +8,8 @@ use offload_tests::fixture;
 use offload_tests::workspace::Workspace;
 
 use super::apt::Apt;
-use super::microsoft;
-use super::platform::{Platform, Step};
+use super::platform::Platform;
+use super::{apple, microsoft};
 
 /// The variable for the linker of AArch64, and Debian's cross compiler.
 const AARCH64_LINKER: [&str; 2] = ["CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc"];
@@ -32,6 +32,7 @@ impl<'w> Folder<'w> {
         fixture::copy(workspace, "platforms", &path.join("src"))?;
         let folder = Folder { workspace, path };
         folder.fetch_pocl()?;
+        apple::make_libraries(workspace, &folder)?;
         microsoft::make_libraries(workspace, &folder)?;
         Ok(folder)
     }
@@ -42,9 +43,8 @@ impl<'w> Folder<'w> {
 
     /// The cargo command for the program on `platform`.
     pub(super) fn cargo(&self, platform: &Platform) -> Command {
-        let verb = if platform.step == Step::Check { "check" } else { "build" };
         let mut cargo = self.cargo_for(platform);
-        cargo.args([verb, "--quiet", "--package", "platforms-app", "--no-default-features"]).args([
+        cargo.args(["build", "--quiet", "--package", "platforms-app", "--no-default-features"]).args([
             "--features",
             platform.features,
             "--target",
@@ -75,6 +75,8 @@ impl<'w> Folder<'w> {
             .env("OFFLOAD_POCL_DIR_aarch64_unknown_linux_gnu", self.pocl())
             .env("OFFLOAD_POCL_DIR_aarch64_apple_darwin", self.pocl())
             .env(AARCH64_LINKER[0], AARCH64_LINKER[1])
+            // The SDK of Apple: rustc asks for it by this name alone.
+            .env("SDKROOT", apple::sdk(self))
             .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags(platform).join("\x1f"));
         if platform.c_compiler() == "none" {
             let name = target.replace('-', "_");
@@ -85,6 +87,9 @@ impl<'w> Folder<'w> {
 
     fn rustflags(&self, platform: &Platform) -> Vec<String> {
         let mut flags = vec!["-Dwarnings".to_string()];
+        if platform.is_apple() {
+            flags.extend(apple::RUSTFLAGS.map(str::to_string));
+        }
         if platform.target == microsoft::TARGET {
             flags.extend(microsoft::rustflags(self));
         }

@@ -17,8 +17,6 @@ pub(super) struct Platform {
 /// The last thing that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Types alone are checked: no linker for the target is at hand.
-    Check,
     /// The program is linked.
     Link,
     /// It runs: it has this number of images, and kernels give right results on this number of devices.
@@ -83,7 +81,6 @@ pub(super) const PLATFORMS: [Platform; 10] = [
         is_host: false,
         quick: false,
     },
-    // Build scripts of C libraries ask Microsoft's compiler for its version.
     Platform {
         target: "x86_64-pc-windows-msvc",
         features: "pure,launch",
@@ -94,20 +91,24 @@ pub(super) const PLATFORMS: [Platform; 10] = [
     Platform {
         target: "aarch64-apple-darwin",
         features: "pure,launch",
-        step: Step::Check,
+        step: Step::Link,
         is_host: true,
         quick: true,
     },
     Platform {
         target: "x86_64-apple-darwin",
         features: "pure,launch",
-        step: Step::Check,
+        step: Step::Link,
         is_host: true,
         quick: false,
     },
 ];
 
 impl Platform {
+    pub(super) fn is_apple(&self) -> bool {
+        self.target.ends_with("-apple-darwin")
+    }
+
     /// Whether a C compiler for the target is there: all but those that ask for zstd's own library build without.
     pub(super) fn c_compiler(&self) -> &'static str {
         let needs_one = self.features.contains("libzstd") && !self.target.starts_with("wasm");
