@@ -85,9 +85,32 @@ impl<'a> Tools<'a> {
         Ok(Llvm { clang, resource_dir, bin_dir, major })
     }
 
-    /// LLVM's linker of bitcode.
+    /// LLVM's linker of bitcode. LLVM's installer for Windows has none; rustup's component `llvm-tools` has rustc's.
     pub(crate) fn llvm_link(&self) -> Result<Tool> {
-        self.paired("llvm-link", variable::LLVM_LINK)
+        let llvm = self.llvm()?;
+        self.tools.get_or(variable::LLVM_LINK, || {
+            let missing = match self.find_paired(llvm, "llvm-link", variable::LLVM_LINK) {
+                Ok(tool) => return Ok(tool),
+                Err(missing) => missing,
+            };
+            let is_named = self.context.env.var(variable::LLVM_LINK).is_some();
+            let tool = if is_named { None } else { self.rust_tool("llvm-link") };
+            let tool = tool.filter(|tool| rust_llvm_major(&tool.version) == Some(llvm.major));
+            tool.ok_or_else(|| missing.with_hint(remedy::llvm_link(llvm.major)))
+        })
+    }
+
+    /// A program of the component `llvm-tools` of the Rust that builds this package.
+    fn rust_tool(&self, name: &str) -> Option<Tool> {
+        let rustc = self.context.env.setting(variable::RUSTC).unwrap_or_else(|| "rustc".into());
+        let args = vec!["--print=target-libdir".into()];
+        // A file `rust-toolchain.toml` chooses the release.
+        let directory = &self.context.env.manifest_dir;
+        let invocation = Invocation { program: Path::new(&rustc), args, directory, input: None };
+        let printed = self.context.run(&invocation).ok()?;
+        let programs = Path::new(printed.stdout.trim()).with_file_name("bin");
+        let path = programs.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        if path.is_file() { self.tool(&path).ok() } else { None }
     }
 
     /// LLVM's linker of machine code. Of another release than clang's it is named in a warning.
@@ -310,7 +333,7 @@ impl<'a> Tools<'a> {
 }
 
 fn resolved(path: &Path) -> Result<PathBuf> {
-    path.canonicalize().map_err(|error| Error::io("resolve", path, error))
+    dunce::canonicalize(path).map_err(|error| Error::io("resolve", path, error))
 }
 
 /// The LLVM release in the first line of `clang --version`, whatever vendor prefix it has.
@@ -327,6 +350,12 @@ fn lld_major(version: &str) -> Option<u32> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
+/// The release in `LLVM version 22.1.2-rust-1.95.0-stable`.
+fn rust_llvm_major(version: &str) -> Option<u32> {
+    let (_, rest) = version.split_once("LLVM version ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,6 +364,8 @@ mod tests {
     fn linkers_have_a_version() {
         assert_eq!(lld_major("Debian LLD 22.1.8 (compatible with GNU linkers)"), Some(22));
         assert_eq!(lld_major("LLD unknown"), None);
+        let rust = "LLVM (http://llvm.org/):\n  LLVM version 22.1.2-rust-1.95.0-stable\n";
+        assert_eq!(rust_llvm_major(rust), Some(22));
     }
 
     #[test]

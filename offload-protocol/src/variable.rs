@@ -181,6 +181,8 @@ variables! {
         "seconds since 1970: the date on the page of `report --html`, in place of that of the file";
 
     CARGO = "CARGO", System, [BuildScript, Subcommand], "the cargo that runs; cargo sets it";
+    RUSTC = "RUSTC", System, [BuildScript],
+        "the compiler whose component `llvm-tools` has `llvm-link` where LLVM has none; cargo sets it";
     DOCS_RS = "DOCS_RS", System, [BuildScript], "docs.rs sets it: no kernels are compiled";
     RA_RUSTC_WRAPPER = "RA_RUSTC_WRAPPER", System, [BuildScript], "rust-analyzer sets it: no kernels are compiled";
     CLIPPY_ARGS = "CLIPPY_ARGS", System, [BuildScript], "clippy sets it: no kernels are compiled";

@@ -286,8 +286,10 @@ fn input_file(arg: &Arg, scratch: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The prerequisites of the first rule of a dependency file in make's syntax, as `clang -MD` writes it.
+/// The prerequisites of the first rule of a dependency file in make's syntax, as `clang -MD` writes it; on Windows with its line
+/// ends.
 fn prerequisites(text: &str) -> Vec<PathBuf> {
+    let text = text.replace("\r\n", "\n");
     let mut paths = Vec::new();
     let mut word = String::new();
     let mut chars = text.chars().peekable();
@@ -416,5 +418,6 @@ mod tests {
         let text = "out.ll: a.cl \\\n  dir\\ with/b\\#.h c$$d.h\n";
         let expected: Vec<PathBuf> = ["a.cl", "dir with/b#.h", "c$d.h"].map(PathBuf::from).into();
         assert_eq!(prerequisites(text), expected);
+        assert_eq!(prerequisites(&text.replace('\n', "\r\n")), expected);
     }
 }

@@ -5,37 +5,131 @@ use std::path::Path;
 use super::search::MIN_LLVM;
 use crate::fs;
 
-/// Families of systems with a package manager of their own.
+/// Systems by their package manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum System {
     Debian,
     Fedora,
     Arch,
+    Suse,
+    Nix,
     MacOs,
+    Windows,
+    /// A Linux whose package manager is not known.
     Other,
 }
 
+/// The command of each package manager that installs a program; `None` where it has no such package.
+struct Packages {
+    program: &'static str,
+    apt: Option<&'static str>,
+    dnf: Option<&'static str>,
+    pacman: Option<&'static str>,
+    zypper: Option<&'static str>,
+    nix: Option<&'static str>,
+    brew: Option<&'static str>,
+    winget: Option<&'static str>,
+}
+
+const LLVM: Packages = Packages {
+    program: "clang",
+    apt: Some("apt install clang-22 lld-22 llvm-22"),
+    dnf: Some("dnf install clang lld llvm"),
+    pacman: Some("pacman -S clang lld llvm"),
+    zypper: Some("zypper install clang lld llvm"),
+    nix: Some("nix-shell -p llvmPackages_22.clang llvmPackages_22.lld llvmPackages_22.llvm"),
+    brew: Some("brew install llvm lld"),
+    winget: Some("winget install LLVM.LLVM"),
+};
+
+const OCLOC: Packages = Packages {
+    program: "ocloc",
+    apt: Some("apt install intel-opencl-icd (Debian 12) or intel-ocloc (Ubuntu 24.04 and later, Debian 14)"),
+    dnf: Some("dnf install intel-ocloc"),
+    pacman: Some("pacman -S intel-compute-runtime"),
+    zypper: None,
+    nix: Some("nix-shell -p intel-compute-runtime"),
+    brew: None,
+    winget: None,
+};
+
+const POCL: Packages = Packages {
+    program: "PoCL",
+    apt: Some("apt install pocl-opencl-icd"),
+    dnf: Some("dnf install pocl"),
+    pacman: Some("pacman -S pocl"),
+    zypper: Some("zypper install pocl"),
+    nix: Some("nix-shell -p pocl"),
+    brew: Some("brew install pocl"),
+    winget: None,
+};
+
+const SPIRV_TOOLS: Packages = Packages {
+    program: "SPIRV-Tools",
+    apt: Some("apt install spirv-tools"),
+    dnf: Some("dnf install spirv-tools"),
+    pacman: Some("pacman -S spirv-tools"),
+    zypper: Some("zypper install spirv-tools"),
+    nix: Some("nix-shell -p spirv-tools"),
+    brew: Some("brew install spirv-tools"),
+    winget: Some("winget install KhronosGroup.VulkanSDK"),
+};
+
+const HIPCC: Packages = Packages {
+    program: "hipcc",
+    apt: Some("apt install hipcc"),
+    dnf: Some("dnf install hipcc"),
+    pacman: Some("pacman -S hip-runtime-amd"),
+    zypper: None,
+    nix: Some("nix-shell -p rocmPackages.hipcc"),
+    brew: None,
+    winget: None,
+};
+
+const LIBCLC: Packages = Packages {
+    program: "libclc",
+    apt: Some("apt install libclc-22"),
+    dnf: Some("dnf install libclc"),
+    pacman: Some("pacman -S libclc"),
+    zypper: Some("zypper install libclc"),
+    nix: Some("nix-shell -p llvmPackages_22.libclc"),
+    brew: Some("brew install libclc"),
+    winget: None,
+};
+
+const OCLGRIND: Packages = Packages {
+    program: "Oclgrind",
+    apt: Some("apt install oclgrind"),
+    dnf: None,
+    pacman: None,
+    zypper: None,
+    nix: None,
+    brew: Some("brew install oclgrind"),
+    winget: None,
+};
+
 pub(super) fn llvm() -> String {
-    without_root([
-        "apt install clang-22 lld-22 llvm-22",
-        "dnf install clang lld llvm",
-        "pacman -S clang lld llvm",
-        "brew install llvm lld",
-    ])
+    without_root(&LLVM)
+}
+
+/// Of LLVM `major`.
+pub(super) fn llvm_link(major: u32) -> String {
+    match system() {
+        System::Windows => format!(
+            "`rustup component add llvm-tools`, if `rustc -vV` says LLVM {major}; or unpack LLVM's archive \
+             clang+llvm-{major}.*-x86_64-pc-windows-msvc.tar.xz, and set OFFLOAD_LLVM_LINK"
+        ),
+        _ => llvm(),
+    }
 }
 
 pub(super) fn ocloc() -> String {
-    let text = without_root([
-        "apt install intel-opencl-icd (Debian 12) or intel-ocloc (Ubuntu 24.04 and later, Debian sid)",
-        "dnf install intel-ocloc",
-        "pacman -S intel-compute-runtime",
-        "nothing: there is no ocloc for macOS",
-    ]);
+    let text = without_root(&OCLOC);
     format!("{text}; or remove the `intel:` targets: Intel's driver compiles `spirv64` at run time")
 }
 
 pub(super) fn pocl() -> String {
-    without_root(["apt install pocl-opencl-icd", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
+    without_root(&POCL)
 }
 
 pub(super) fn ptxas() -> String {
@@ -51,12 +145,7 @@ fn part(name: &str, size: &str) -> String {
 }
 
 pub(super) fn spirv_val() -> String {
-    without_root([
-        "apt install spirv-tools",
-        "dnf install spirv-tools",
-        "pacman -S spirv-tools",
-        "brew install spirv-tools",
-    ])
+    without_root(&SPIRV_TOOLS)
 }
 
 pub(super) fn nvcc() -> String {
@@ -64,12 +153,7 @@ pub(super) fn nvcc() -> String {
 }
 
 pub(super) fn hipcc() -> String {
-    let text = install([
-        "apt install hipcc",
-        "dnf install hipcc",
-        "pacman -S hip-runtime-amd",
-        "nothing: there is no ROCm for macOS",
-    ]);
+    let text = install(system(), &HIPCC);
     format!("{text}; or leave `compiler` out: clang compiles HIP C++ too")
 }
 
@@ -94,12 +178,7 @@ pub(super) fn libclc(major: u32) -> String {
             _ => format!("install libclc of LLVM {major}, and set OFFLOAD_LIBCLC_DIR to its folder"),
         };
     }
-    without_root([
-        "apt install libclc-22",
-        "dnf install libclc",
-        "pacman -S libclc",
-        "nothing: brew has no libclc",
-    ])
+    without_root(&LIBCLC)
 }
 
 pub(super) fn nvdisasm() -> String {
@@ -107,21 +186,11 @@ pub(super) fn nvdisasm() -> String {
 }
 
 pub(super) fn spirv_tools() -> String {
-    install([
-        "apt install spirv-tools",
-        "dnf install spirv-tools",
-        "pacman -S spirv-tools",
-        "brew install spirv-tools",
-    ])
+    install(system(), &SPIRV_TOOLS)
 }
 
 pub(super) fn oclgrind() -> String {
-    install([
-        "apt install oclgrind",
-        "nothing: Fedora has no package of Oclgrind",
-        "nothing: Arch has no package of Oclgrind, its user repository has one",
-        "brew install oclgrind",
-    ])
+    install(system(), &OCLGRIND)
 }
 
 pub(super) fn compute_sanitizer() -> String {
@@ -130,28 +199,47 @@ pub(super) fn compute_sanitizer() -> String {
 }
 
 /// As [`install`], for what this project's own installer brings too.
-fn without_root(commands: [&str; 4]) -> String {
+fn without_root(packages: &Packages) -> String {
     match system() {
         System::Debian => {
-            format!("{}; or, without root, `cargo offload toolchain install`", install(commands))
+            let command = install(System::Debian, packages);
+            format!("{command}; or, without root, `cargo offload toolchain install`")
         }
-        _ => install(commands),
+        system => install(system, packages),
     }
 }
 
-fn install([debian, fedora, arch, macos]: [&str; 4]) -> String {
-    match system() {
-        System::Debian => debian.to_string(),
-        System::Fedora => fedora.to_string(),
-        System::Arch => arch.to_string(),
-        System::MacOs => macos.to_string(),
-        System::Other => [debian, fedora, arch].join(" | "),
+fn install(system: System, packages: &Packages) -> String {
+    let command = match system {
+        System::Debian => packages.apt,
+        System::Fedora => packages.dnf,
+        System::Arch => packages.pacman,
+        System::Suse => packages.zypper,
+        System::Nix => packages.nix,
+        System::MacOs => packages.brew,
+        System::Windows => packages.winget,
+        System::Other => return packages.for_any_linux(),
+    };
+    match command {
+        Some(command) => command.to_string(),
+        None => format!("this system's package manager has no {}", packages.program),
+    }
+}
+
+impl Packages {
+    fn for_any_linux(&self) -> String {
+        let commands = [self.apt, self.dnf, self.pacman, self.zypper, self.nix];
+        let commands: Vec<&str> = commands.into_iter().flatten().collect();
+        commands.join(" | ")
     }
 }
 
 fn system() -> System {
     if cfg!(target_os = "macos") {
         return System::MacOs;
+    }
+    if cfg!(windows) {
+        return System::Windows;
     }
     let text = fs::read_text(Path::new("/etc/os-release")).unwrap_or_default();
     from_os_release(&text)
@@ -165,6 +253,8 @@ fn from_os_release(text: &str) -> System {
             "debian" | "ubuntu" => Some(System::Debian),
             "fedora" | "rhel" | "centos" => Some(System::Fedora),
             "arch" => Some(System::Arch),
+            "suse" | "opensuse" => Some(System::Suse),
+            "nixos" => Some(System::Nix),
             _ => None,
         })
         .next()
@@ -180,6 +270,15 @@ mod tests {
         assert_eq!(from_os_release("NAME=x\nID=debian\n"), System::Debian);
         assert_eq!(from_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), System::Debian);
         assert_eq!(from_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), System::Fedora);
+        let tumbleweed = "ID=\"opensuse-tumbleweed\"\nID_LIKE=\"opensuse suse\"\n";
+        assert_eq!(from_os_release(tumbleweed), System::Suse);
         assert_eq!(from_os_release("ID=plan9\n"), System::Other);
+    }
+
+    #[test]
+    fn a_system_without_the_package_gets_no_command_of_another() {
+        assert_eq!(install(System::Fedora, &OCLGRIND), "this system's package manager has no Oclgrind");
+        assert_eq!(install(System::Windows, &LLVM), "winget install LLVM.LLVM");
+        assert_eq!(install(System::Other, &OCLGRIND), "apt install oclgrind");
     }
 }

