@@ -22,7 +22,7 @@ const NAMES: &[&str] = &[
     "OPT_LEVEL",
     "OUT_DIR",
     "PROFILE",
-    "RUSTC",
+    variable::RUSTC,
     "RUSTC_LINKER",
     "RUSTDOC",
     "TARGET",
