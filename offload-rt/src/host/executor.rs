@@ -275,6 +275,21 @@ mod tests {
     }
 
     #[test]
+    fn threads_take_every_group_once() {
+        let queue = Queue::new(&(0..200), 3);
+        let taken: Vec<AtomicU64> = (0..200).map(|_| AtomicU64::new(0)).collect();
+        threads::run_with(2, &|part| {
+            let slot = WorkerSlot { part, groups: 3, until: None };
+            while let Some(groups) = queue.take(&slot) {
+                for group in groups {
+                    taken[group as usize].fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        assert!(taken.iter().all(|times| times.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
     fn nothing_is_taken_after_a_failure() {
         let queue = Queue::new(&(0..100), 2);
         let slot = WorkerSlot { part: 1, groups: 5, until: None };

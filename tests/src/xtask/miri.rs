@@ -1,4 +1,4 @@
-//! `miri`: tests of readers and of the registry in an interpreter that sees undefined behaviour.
+//! `miri`: tests of readers, the registry and the thread pool in an interpreter that finds undefined behaviour and data races.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
@@ -9,10 +9,11 @@ use offload_tests::workspace::Workspace;
 
 use crate::test::Counts;
 
-pub(crate) const HELP: &str = "miri            run the tests of the readers and of the registry under Miri
+pub(crate) const HELP: &str = "miri            run the tests of the readers, the registry and the thread pool under Miri
 
 Needs the toolchain `nightly` of rustup with its component `miri`. Miri runs no C: tests that call
-zstd, a driver or a linker are excluded, as are tests that take minutes.";
+zstd, a driver or a linker are excluded, as are tests that take minutes. Miri's memory is as weakly ordered as that of Rust's specification, which is weaker
+than AArch64's: the thread pool and the queue of work-groups run with eight orders of threads.";
 
 /// The tests of one program of a package.
 struct Tests {
@@ -22,38 +23,57 @@ struct Tests {
     names: &'static [&'static str],
     /// Names that call C, or take minutes.
     without: &'static [&'static str],
+    /// Flags of Miri's.
+    flags: &'static str,
 }
 
-const TESTS: [Tests; 5] = [
+/// Tests read files and clocks.
+const FLAGS: &str = "-Zmiri-disable-isolation";
+/// The threads of the pool never end. Each seed is another order of theirs, and other stale values that relaxed loads see.
+const THREADS: &str = "-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..8";
+
+const TESTS: [Tests; 6] = [
+    Tests {
+        package: "offload-rt",
+        program: &["--lib", "--no-default-features", "--features", "host,pure"],
+        names: &["host::threads::", "host::executor::"],
+        without: &[],
+        flags: THREADS,
+    },
     Tests {
         package: "offload-rt",
         program: &["--test", "it"],
         names: &["registry::", "selection::"],
         without: &["of_many_modules", "the_best_class_wins", "what_a_device_cannot_take"],
+        flags: FLAGS,
     },
     Tests {
         package: "offload-format",
         program: &["--lib", "--all-features"],
         names: &["aspects", "columns", "memory", "patch", "import", "sidecar"],
         without: &["lzma", "every_byte_goes_to_its_column"],
+        flags: FLAGS,
     },
     Tests {
         package: "offload-packer",
         program: &["--lib", "--all-features"],
         names: &["budget", "queue"],
         without: &[],
+        flags: FLAGS,
     },
     Tests {
         package: "offload-images",
         program: &["--lib", "--all-features"],
         names: &["machine::", "msgpack::", "ptx::", "zebin::notes", "rename::"],
         without: &[],
+        flags: FLAGS,
     },
     Tests {
         package: "offload-containers",
         program: &["--lib", "--all-features"],
         names: &["bundle::", "syclbin::", "ocloc::", "wrapper::"],
         without: &[],
+        flags: FLAGS,
     },
 ];
 
@@ -96,8 +116,7 @@ fn interpret(workspace: &Workspace, tests: &Tests, counts: &mut Counts) -> Resul
     for name in tests.without {
         command.args(["--skip", name]);
     }
-    // Tests read files and clocks.
-    let mut child = command.env("MIRIFLAGS", "-Zmiri-disable-isolation").stdout(Stdio::piped()).spawn()?;
+    let mut child = command.env("MIRIFLAGS", tests.flags).stdout(Stdio::piped()).spawn()?;
     for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
         let line = line?;
         counts.add(&line);
