@@ -314,7 +314,19 @@ fn detected_level() -> HostLevel {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn detected_level() -> HostLevel {
+    use std::arch::is_aarch64_feature_detected as has;
+    // What compilers use of `-march=armv8.2-a+dotprod+fp16`.
+    let arm82 = has!("crc") && has!("dotprod") && has!("fp16") && has!("lse") && has!("rdm");
+    match (arm82, has!("sve")) {
+        (true, true) => HostLevel::Arm82Sve,
+        (true, false) => HostLevel::Arm82,
+        _ => HostLevel::Baseline,
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn detected_level() -> HostLevel {
     HostLevel::Baseline
 }

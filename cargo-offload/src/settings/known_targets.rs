@@ -7,8 +7,8 @@ const SHOWN: usize = 4;
 
 /// Every target that has a name of its own.
 pub(crate) fn targets() -> impl Iterator<Item = Target> {
-    let levels = [HostLevel::Baseline, HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4];
-    (levels.into_iter().map(Target::Host))
+    let levels = std::iter::once(HostLevel::Baseline).chain(HostLevel::ALL);
+    (levels.map(Target::Host))
         .chain((0..=6).filter_map(SpirvVersion::new).map(Target::Spirv64))
         .chain(IntelArch::devices().map(Target::Intel))
         .chain(SmArch::known().map(Target::Cubin))

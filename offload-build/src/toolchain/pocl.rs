@@ -65,6 +65,9 @@ pub(crate) fn instruction_set(arch: &str, level: HostLevel) -> Result<Instructio
         ("x86_64", HostLevel::X86V4) => (X86_V4, "avx512", 512),
         // As PoCL's functions were compiled.
         ("aarch64", HostLevel::Baseline) => (&["-march=armv8-a", "-moutline-atomics"][..], "generic", 128),
+        ("aarch64", HostLevel::Arm82) => (&["-march=armv8.2-a+dotprod+fp16"][..], "generic", 128),
+        // Vectors of SVE have a size that LLVM's loops ask the CPU for; those of whole functions have NEON's.
+        ("aarch64", HostLevel::Arm82Sve) => (&["-march=armv8.2-a+dotprod+fp16+sve"][..], "generic", 128),
         (arch, level) => {
             let error = Error::new(format!("there is no `host` level {level} for {arch}"));
             return Err(error.with_hint("write `host`"));

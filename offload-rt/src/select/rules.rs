@@ -145,7 +145,7 @@ fn check_aspects<R: Reason>(needed: Aspects, has: Aspects) -> Result<(), R> {
 
 fn on_host<R: Reason>(target: &Target, cpu: HostLevel) -> Result<Fit, R> {
     match target {
-        Target::Host(level) if *level > cpu => {
+        Target::Host(level) if !level.runs_on(cpu) => {
             Err(R::new(|| Refusal::Architecture(format!("it needs {level}, the CPU has {cpu}"))))
         }
         Target::Host(level) => {
@@ -208,8 +208,8 @@ fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit
 
 fn level_rank(level: HostLevel) -> u32 {
     match level {
-        HostLevel::X86V2 => 2,
-        HostLevel::X86V3 => 3,
+        HostLevel::X86V2 | HostLevel::Arm82 => 2,
+        HostLevel::X86V3 | HostLevel::Arm82Sve => 3,
         HostLevel::X86V4 => 4,
         _ => 1,
     }

@@ -28,6 +28,8 @@ fn the_best_class_wins_then_the_best_of_the_class() {
         "host:x86-64-v2",
         "host:x86-64-v3",
         "host:x86-64-v4",
+        "host:armv8.2-a",
+        "host:armv8.2-a+sve",
         "opencl-c",
         "spirv64",
         "spirv64:v1.0",
@@ -42,11 +44,13 @@ fn the_best_class_wins_then_the_best_of_the_class() {
         "amdgcn:gfx90a",
     ];
     let full = gpu().opencl_c().spirv(&spirv(&[0, 1, 2]));
-    let cases: [(DeviceDescription, &str); 16] = [
+    let cases: [(DeviceDescription, &str); 18] = [
         (DeviceDescription::host_with_level(HostLevel::Baseline), "host"),
         (DeviceDescription::host_with_level(HostLevel::X86V2), "host:x86-64-v2"),
         (DeviceDescription::host_with_level(HostLevel::X86V3), "host:x86-64-v3"),
         (DeviceDescription::host_with_level(HostLevel::X86V4), "host:x86-64-v4"),
+        (DeviceDescription::host_with_level(HostLevel::Arm82), "host:armv8.2-a"),
+        (DeviceDescription::host_with_level(HostLevel::Arm82Sve), "host:armv8.2-a+sve"),
         // Exactly this architecture, by name and by number.
         (full.clone().intel_ip([12, 60, 7]).into(), "intel:pvc"),
         (full.clone().intel_ip([12, 55, 8]).into(), "intel:acm-g10"),

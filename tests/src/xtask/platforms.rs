@@ -17,7 +17,7 @@ use std::io::{Read, Seek};
 use std::process::{Command, ExitCode};
 
 use self::changed::Changes;
-use self::emulator::Emulator;
+use self::emulator::{Emulator, HIGHEST_LEVEL, OTHER_CPUS};
 use self::folder::Folder;
 use self::platform::{PLATFORMS, Platform, Step};
 use offload_tests::error::{Error, Result};
@@ -143,6 +143,9 @@ fn outcome(
             let text = format!("{counts:?}, not {images} images and {launched} devices:\n{output}");
             return Err(Error::new(text));
         }
+        if emulator == Emulator::Qemu {
+            check_levels(folder, platform, &output)?;
+        }
         row[4] = emulator.name();
         found = [counts.images.to_string(), counts.launched.to_string()];
         if emulator == Emulator::Wine && !quick {
@@ -172,6 +175,22 @@ fn outcome(
     row[7] = &changed;
     row[8] = &helper;
     Ok(row.map(str::to_string))
+}
+
+/// On each CPU the kernels run by the highest level that it has. `output` is that of a CPU with all of them.
+fn check_levels(folder: &Folder<'_>, platform: &Platform, output: &str) -> Result<()> {
+    expect_level(output, HIGHEST_LEVEL)?;
+    for (cpu, level) in OTHER_CPUS {
+        let mut command = Emulator::Qemu.command(folder, &folder.program(platform))?;
+        command.env("QEMU_CPU", cpu);
+        expect_level(&run_program(command)?, level)?;
+    }
+    Ok(())
+}
+
+fn expect_level(output: &str, level: &str) -> Result<()> {
+    let is_right = output.lines().any(|line| line.ends_with(": right") && line.contains(level));
+    if is_right { Ok(()) } else { Err(Error::new(format!("no kernel ran on `{level}`:\n{output}"))) }
 }
 
 /// What was done with the program, and with a library that another program loads.

@@ -21,6 +21,12 @@ pub(super) enum Emulator {
 /// Where Debian's cross compiler has the C library for AArch64.
 const AARCH64_ROOT: &str = "/usr/aarch64-linux-gnu";
 
+/// CPUs that qemu emulates beside the one with everything that it knows, and the level of each.
+pub(super) const OTHER_CPUS: [(&str, &str); 2] =
+    [("cortex-a76", "(aarch64 armv8.2-a)"), ("cortex-a72", "(aarch64 baseline)")];
+/// The level of the former.
+pub(super) const HIGHEST_LEVEL: &str = "(aarch64 armv8.2-a+sve)";
+
 impl Emulator {
     pub(super) fn name(self) -> &'static str {
         match self {

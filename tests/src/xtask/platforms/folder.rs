@@ -13,6 +13,8 @@ use super::{apple, microsoft};
 
 /// The variable for the linker of AArch64, and Debian's cross compiler.
 const AARCH64_LINKER: [&str; 2] = ["CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc"];
+/// All levels of AArch64's instruction set.
+const AARCH64_TARGETS: &str = "host,host:armv8.2-a,host:armv8.2-a+sve,spirv64,opencl-c";
 /// The C compiler for Windows.
 const WINDOWS_CC: &str = "x86_64-w64-mingw32-gcc";
 /// The names that releases of Debian have for PoCL's library of functions.
@@ -80,6 +82,7 @@ impl<'w> Folder<'w> {
             .env("CARGO_TARGET_DIR", self.path("target"))
             .env("OFFLOAD_CACHE_DIR", self.path("cache"))
             .env("OFFLOAD_TARGETS", "host,spirv64,opencl-c")
+            .env("OFFLOAD_TARGETS_aarch64_unknown_linux_gnu", AARCH64_TARGETS)
             // Development builds store images as they are.
             .env("OFFLOAD_COMPRESSION", "balanced")
             .env("OFFLOAD_POCL_DIR_aarch64_unknown_linux_gnu", self.pocl())

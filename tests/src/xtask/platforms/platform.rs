@@ -27,6 +27,8 @@ pub(super) enum Step {
 
 /// Of three modules, each for three targets.
 const WITH_HOST: usize = 9;
+/// The same with two levels of AArch64's instruction set beside the baseline.
+const WITH_LEVELS: usize = 15;
 /// The same without `host`.
 const WITHOUT_HOST: usize = 6;
 
@@ -49,7 +51,7 @@ pub(super) const PLATFORMS: [Platform; 10] = [
     Platform {
         target: "aarch64-unknown-linux-gnu",
         features: "pure,launch",
-        step: Step::Run { emulator: Emulator::Qemu, images: WITH_HOST, launched: 1 },
+        step: Step::Run { emulator: Emulator::Qemu, images: WITH_LEVELS, launched: 1 },
         is_host: false,
         quick: true,
     },

@@ -9,6 +9,7 @@ pub(super) fn all(workspace: &Workspace) -> Result<Vec<String>> {
     let spirv = (0..=6).map(|minor| format!("spirv64:v1.{minor}"));
     let host: &[&str] = match std::env::consts::ARCH {
         "x86_64" => &["host:x86-64-v2", "host:x86-64-v3", "host:x86-64-v4"],
+        "aarch64" => &["host:armv8.2-a", "host:armv8.2-a+sve"],
         _ => &[],
     };
     let features = ["amdgcn:gfx90a:sramecc+:xnack-", "amdgcn:gfx90a:xnack+", "amdgcn:gfx942:sramecc+:xnack+"];
