@@ -111,8 +111,6 @@
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-#[cfg(feature = "compiler")]
-mod archive;
 mod build;
 #[cfg(feature = "compiler")]
 mod cache;
@@ -191,8 +189,6 @@ pub mod shared {
     }
 
     pub use crate::config::remote_table;
-    pub use crate::fs::{TemporaryName, Unfinished, parent};
-    pub use crate::jobs::each_beside;
     pub use crate::receive::run_received;
 }
 

@@ -153,16 +153,29 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
 #[test]
 fn crates_depend_in_one_direction() {
     let bytes = &BYTES[..];
-    let compiler =
-        ["offload-packer", "offload-protocol", "offload-workgroup", "offload-ir", "offload-signatures"];
-    let allowed: [(&str, &[&str]); 14] = [
+    let compiler = [
+        "offload-packer",
+        "offload-protocol",
+        "offload-workgroup",
+        "offload-clang",
+        "offload-embed",
+        "offload-files",
+        "offload-ir",
+        "offload-jobs",
+        "offload-signatures",
+    ];
+    let allowed: [(&str, &[&str]); 18] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
         ("offload-packer", &["offload-format"]),
         ("offload-protocol", &["offload-format"]),
         ("offload-workgroup", &[]),
+        ("offload-clang", &[]),
+        ("offload-embed", &["offload-format"]),
+        ("offload-files", &[]),
         ("offload-ir", &["offload-format", "offload-workgroup"]),
+        ("offload-jobs", &["offload-packer", "offload-protocol"]),
         ("offload-signatures", &["offload-format"]),
         ("offload-build", &[bytes, &compiler].concat()),
         ("offload-rt", &["offload-format"]),
@@ -172,7 +185,15 @@ fn crates_depend_in_one_direction() {
             "cargo-offload",
             &[
                 bytes,
-                &["offload-build", "offload-packer", "offload-protocol", "offload-remote", "offload-rt"],
+                &[
+                    "offload-build",
+                    "offload-files",
+                    "offload-jobs",
+                    "offload-packer",
+                    "offload-protocol",
+                    "offload-remote",
+                    "offload-rt",
+                ],
             ]
             .concat(),
         ),

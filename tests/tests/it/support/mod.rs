@@ -65,6 +65,15 @@ impl Project {
         Project { place, target_dir, env: vec![("OFFLOAD_CACHE_DIR".into(), cache)] }
     }
 
+    /// As [`Project::new`], with a cache that all such projects share: for tests that look at programs and errors, whose
+    /// kernels or targets are those of other tests too.
+    pub fn with_shared_cache(name: &str) -> Project {
+        let mut project = Project::new(name);
+        let cache = offload_tests::fixture_target_dir().join("kernels");
+        project.set("OFFLOAD_CACHE_DIR", &cache.display().to_string());
+        project
+    }
+
     /// As [`Project::new`], with the fake tools in place of all compilers.
     pub fn with_fake_tools(name: &str) -> Project {
         let mut project = Project::new(name);
@@ -128,6 +137,14 @@ impl Project {
         // cargo compares times: an edit in the same instant as the last build would go unseen.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Has the package built as for a release, and so its kernels; its dependencies stay those of development builds.
+    pub fn optimize(&self) {
+        let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
+        let name = self.name();
+        let settings = "opt-level = 3\ndebug = false\ndebug-assertions = false\n";
+        self.write("Cargo.toml", &format!("{manifest}\n[profile.dev.package.{name}]\n{settings}"));
     }
 
     /// Where cargo builds it: the target directory of the thread that made the project.
@@ -288,27 +305,9 @@ pub fn build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline", "--workspace", "--all-features", "--test", "it", "--bin", program]);
     cargo.arg("--message-format=json-render-diagnostics").current_dir(root()).env_remove("CLIPPY_ARGS");
-    cargo
-}
-
-/// As [`build_of_workspace`], optimised, with the dependencies that fixtures were built with.
-pub fn optimized_build_of_workspace(program: &str) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "build",
-        "--offline",
-        "--release",
-        "--package",
-        program,
-        "--message-format=json-render-diagnostics",
-    ]);
-    for package in ["blake3", "lzma-rust2", "offload-format", "offload-packer", "zstd-safe", "zstd-sys"] {
-        cargo.args(["--config", &format!("profile.release.package.{package}.opt-level=1")]);
+    for name in offload_tests::workspace::PACKAGE_VARS {
+        cargo.env_remove(name);
     }
-    let target_dir = target_dir();
-    target_dir::ensure_seeded(&target_dir);
-    cargo.env("CARGO_TARGET_DIR", target_dir).envs(LESS_TO_COMPILE);
-    cargo.current_dir(root()).env_remove("CLIPPY_ARGS");
     cargo
 }
 

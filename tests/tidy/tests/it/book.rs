@@ -93,7 +93,11 @@ fn every_link_leads_somewhere() {
         "offload-protocol",
         "offload-sycl",
         "offload-workgroup",
+        "offload-clang",
+        "offload-embed",
+        "offload-files",
         "offload-ir",
+        "offload-jobs",
         "offload-signatures",
     ]
     .into_iter()
