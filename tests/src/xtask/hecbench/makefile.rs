@@ -30,15 +30,20 @@ impl Makefile {
         flags
     }
 
-    /// The files that the program is made of: those that the Makefile assigns to variables, or all of the folder.
+    /// The files that the program is made of: those that the Makefile assigns to variables, itself or as objects, or all
+    /// of the folder.
     pub(super) fn sources(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let assigned = self.text.lines().filter_map(|line| line.split_once('=')).map(|(_, value)| value);
-        for word in assigned.flat_map(str::split_whitespace).filter(|word| is_source(Path::new(word))) {
-            let file = self.folder.join(word.trim_start_matches("./"));
-            if file.is_file() && !files.contains(&file) {
-                files.push(file);
-            }
+        for word in assigned.flat_map(str::split_whitespace) {
+            let named = self.folder.join(word.trim_start_matches("./"));
+            let found = match named.extension() {
+                Some(extension) if extension == "o" => {
+                    SOURCES.iter().map(|extension| named.with_extension(extension)).find(|file| file.is_file())
+                }
+                _ => Some(named).filter(|file| is_source(file) && file.is_file()),
+            };
+            files.extend(found.filter(|file| !files.contains(file)));
         }
         if files.is_empty() {
             let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
@@ -58,5 +63,8 @@ impl Makefile {
 }
 
 fn is_source(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| ["cu", "cpp", "cc", "c"].iter().any(|known| extension == *known))
+    file.extension().is_some_and(|extension| SOURCES.iter().any(|known| extension == *known))
 }
+
+/// The extensions of sources.
+const SOURCES: [&str; 4] = ["cu", "cpp", "cc", "c"];
