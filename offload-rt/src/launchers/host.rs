@@ -15,13 +15,13 @@ use self::objects::{HostArray, HostEvent};
 use super::configuration::Configuration;
 use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSource};
 use super::failure::{
-    ASSERT, CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION, NOT_SUPPORTED,
-    Outcome,
+    ASSERT, CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION,
+    NOT_SUPPORTED, Outcome,
 };
 use super::platform::{
-    Block, ContextHandle, Copy, DEVICE_MEMORY, EnteredContext, EventHandle, Fill, GraphExecHandle, GraphHandle,
-    GraphUpdate, HOST_MEMORY, MANAGED_MEMORY, MemoryInfo, Platform, PointerAttributes, PoolHandle, RUNTIME_VERSION,
-    RowsCopy, StreamHandle,
+    Block, ContextHandle, Copy, DEVICE_MEMORY, EnteredContext, EventHandle, Fill, GraphExecHandle,
+    GraphHandle, GraphUpdate, HOST_MEMORY, MANAGED_MEMORY, MemoryInfo, Platform, PointerAttributes,
+    PoolHandle, RUNTIME_VERSION, RowsCopy, StreamHandle,
 };
 use crate::backend::{BackendTexture, downcast};
 use crate::device::Device;
@@ -630,9 +630,8 @@ fn number(value: u64) -> c_int {
 }
 
 fn allocate(size: usize, kind: c_uint) -> Outcome<*mut c_void> {
-    let memory = HostMemory::for_buffer(size).map_err(|problem| {
-        Failure::with_error(MEMORY_ALLOCATION, Error::from_device("host CPU", problem))
-    })?;
+    let memory = HostMemory::for_buffer(size)
+        .map_err(|problem| Failure::with_error(MEMORY_ALLOCATION, Error::from_device("host CPU", problem)))?;
     let address: *mut c_void = memory.address().cast();
     let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
     allocations.insert(address.addr(), Allocation { memory, size, kind });
@@ -643,8 +642,7 @@ fn allocate(size: usize, kind: c_uint) -> Outcome<*mut c_void> {
 fn take_allocation(memory: *mut c_void) -> Outcome<HostMemory> {
     let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = allocations.remove(&memory.addr()).map(|allocation| allocation.memory);
-    taken
-        .ok_or_else(|| Failure::new(INVALID_VALUE, format!("{memory:?} was not allocated on the CPU")))
+    taken.ok_or_else(|| Failure::new(INVALID_VALUE, format!("{memory:?} was not allocated on the CPU")))
 }
 
 fn launch_failure(kernel: &Kernel, problem: Problem) -> Failure {

@@ -98,12 +98,7 @@ pub(super) unsafe extern "C" fn offload_cudaMallocFromPoolAsync(
     returned(unsafe { allocate(memory, size, pool, stream) })
 }
 
-unsafe fn allocate(
-    memory: *mut *mut c_void,
-    size: usize,
-    pool: PoolHandle,
-    stream: StreamHandle,
-) -> Outcome {
+unsafe fn allocate(memory: *mut *mut c_void, size: usize, pool: PoolHandle, stream: StreamHandle) -> Outcome {
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.

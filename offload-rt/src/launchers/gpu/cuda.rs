@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{GpuPlatform, LauncherApi, address};
 use crate::cuda::api::{
-    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER,
-    CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent,
-    CUfunction, CUgraph, CUgraphExec, CUpointer_attribute, CUstream, CuResult, CudaApi, DeviceId,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+    CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, CUpointer_attribute,
+    CUstream, CuResult, CudaApi, DeviceId,
 };
 use crate::cuda::context::CudaContext;
 use crate::cuda::device;
@@ -183,7 +184,8 @@ impl LauncherApi for CudaApi {
         let address = address(memory);
         let place = (&raw mut told.kind).cast();
         // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
-        match unsafe { call!(self, cuPointerGetAttribute(place, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)) } {
+        match unsafe { call!(self, cuPointerGetAttribute(place, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)) }
+        {
             Ok(()) => {}
             // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
             Err(error) if error.code() == Some(INVALID_VALUE) => return Ok(told),

@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::gpu::{INVALID_VALUE, RawPool, call, operations};
 use crate::hip;
 use crate::hip::api::{
-    DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipPointerAttribute_t,
-    hipStream_t,
+    DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t,
+    hipPointerAttribute_t, hipStream_t,
 };
 use crate::hip::runtime::HipRuntime;
 use crate::launchers::configuration::{Configuration, Dim3};

@@ -38,9 +38,10 @@ impl Makefile {
         for word in assigned.flat_map(str::split_whitespace) {
             let named = self.folder.join(word.trim_start_matches("./"));
             let found = match named.extension() {
-                Some(extension) if extension == "o" => {
-                    SOURCES.iter().map(|extension| named.with_extension(extension)).find(|file| file.is_file())
-                }
+                Some(extension) if extension == "o" => SOURCES
+                    .iter()
+                    .map(|extension| named.with_extension(extension))
+                    .find(|file| file.is_file()),
                 _ => Some(named).filter(|file| is_source(file) && file.is_file()),
             };
             files.extend(found.filter(|file| !files.contains(file)));
