@@ -612,10 +612,26 @@ fn attribute_value(attribute: c_uint) -> Option<c_int> {
         12 | 82 => 65536,
         // Multiprocessors.
         16 => std::thread::available_parallelism().map_or(1, |count| number(count.get() as u64)),
+        // MaxPitch.
+        11 => c_int::MAX,
+        // The alignment of rows, textures and surfaces.
+        14 | 30 => 512,
         // Integrated, CanMapHostMemory, UnifiedAddressing, ManagedMemory, CooperativeLaunch.
         18 | 19 | 41 | 83 | 95 => 1,
+        // HostNativeAtomicSupported, PageableMemoryAccess, ConcurrentManagedAccess, CanUseHostPointerForRegisteredMem,
+        // HostRegisterSupported, PageableMemoryAccessUsesHostPageTables, DirectManagedMemAccessFromHost,
+        // MaxBlocksPerMultiprocessor, MemoryPoolsSupported.
+        86 | 88 | 89 | 91 | 99..=101 | 106 | 115 => 1,
         // KernelExecTimeout, ComputeMode, ConcurrentKernels.
         17 | 20 | 31 => 0,
+        // Frequencies, the width of a bus, caches, engines for copies, EccEnabled, the address on PCI, TccDriver: the CPU has
+        // none, or none that is known.
+        13 | 15 | 32..=38 | 40 | 50 => 0,
+        // Priorities of streams, caches, boards, ComputePreemptionSupported, CooperativeMultiDeviceLaunch, windows of
+        // caches, reserved shared memory, clusters.
+        78..=80 | 84 | 85 | 90 | 96 | 108 | 109 | 111 | 120 => 0,
+        // SingleToDoublePrecisionPerfRatio.
+        87 => 2,
         // The compute capability of `__CUDA_ARCH__`, unless the module says otherwise.
         75 => 8,
         76 => 0,

@@ -26,8 +26,8 @@ definitions and folders of its Makefile. Host functions are checked and left out
 is not counted that includes what the checkout lacks, as libraries of others.
 
 With FOLDER, whole programs are built into it, whose host functions are linked as launchers, with a script `run.sh` that
-runs each with the arguments of its Makefile and prints its own verdict. For `host` the script runs at once, with one
-repetition.";
+runs each with the arguments of its Makefile and prints its own verdict. For `host` the script runs at once, with small
+sizes and one repetition where they are known.";
 
 const TARGET: &str = "nvptx:sm_80";
 
