@@ -1,12 +1,13 @@
 //! The Makefile of a program: its sources, compiler flags, and the arguments of its run.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a folder's Makefile says.
 pub(super) struct Makefile {
     folder: PathBuf,
-    /// Its lines, with continued ones joined.
+    /// The lines that make reads by default, with continued ones joined.
     text: String,
 }
 
@@ -14,7 +15,7 @@ impl Makefile {
     /// That of `folder`; an empty one if there is none.
     pub(super) fn read(folder: &Path) -> Makefile {
         let text = fs::read_to_string(folder.join("Makefile")).unwrap_or_default();
-        Makefile { folder: folder.to_path_buf(), text: text.replace("\\\n", " ") }
+        Makefile { folder: folder.to_path_buf(), text: default_lines(&text.replace("\\\n", " ")) }
     }
 
     /// The definitions and the folders of headers, for clang.
@@ -61,6 +62,47 @@ impl Makefile {
         let words = command.split_whitespace().skip_while(|word| !word.starts_with("./"));
         words.skip(1).take_while(|word| !word.starts_with('>')).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Without the branches of conditions, as `ifeq ($(DEBUG),yes)`, that the values of the file's own variables do not take.
+fn default_lines(text: &str) -> String {
+    let mut values: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut branches: Vec<bool> = Vec::new();
+    let mut kept = String::new();
+    for line in text.lines() {
+        let (word, rest) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
+        match word {
+            "ifeq" => branches.push(is_equal(rest, &values)),
+            "ifneq" => branches.push(!is_equal(rest, &values)),
+            "ifdef" => branches.push(values.contains_key(rest.trim())),
+            "ifndef" => branches.push(!values.contains_key(rest.trim())),
+            "else" => {
+                if let Some(branch) = branches.last_mut() {
+                    *branch = !*branch;
+                }
+            }
+            "endif" => {
+                branches.pop();
+            }
+            _ if branches.iter().all(|is_taken| *is_taken) => {
+                if let Some((name, value)) = line.split_once('=') {
+                    values.insert(name.trim_end_matches([':', '?', '+']).trim(), value.trim());
+                }
+                kept.push_str(line);
+                kept.push('\n');
+            }
+            _ => {}
+        }
+    }
+    kept
+}
+
+/// Whether `($(NAME),VALUE)` holds.
+fn is_equal(condition: &str, values: &BTreeMap<&str, &str>) -> bool {
+    let inner = condition.trim().trim_start_matches('(').trim_end_matches(')');
+    let Some((name, value)) = inner.split_once(',') else { return false };
+    let name = name.trim().trim_start_matches("$(").trim_end_matches(')');
+    values.get(name).copied().unwrap_or_default() == value.trim()
 }
 
 fn is_source(file: &Path) -> bool {
