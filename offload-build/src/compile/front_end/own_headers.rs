@@ -154,7 +154,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-2", "0611dd75cfaa9f83"),
-        ("include/cuda-15", "95474e7f8021d5af"),
+        ("include/cuda-15", "e917ca34c290d490"),
         ("include/hip-1", "225ee1a040c72706"),
     ];
 

@@ -270,6 +270,10 @@ numbers! { c_uint:
 
 numbers! { CUpointer_attribute:
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+}
+
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+numbers! { CUpointer_attribute:
     CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
     CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
     CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
