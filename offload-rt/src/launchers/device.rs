@@ -192,3 +192,20 @@ unsafe fn can_access_peer(can_access: *mut c_int, number: c_int, peer: c_int) ->
 pub(super) extern "C" fn offload_cudaDeviceEnablePeerAccess(peer: c_int, _flags: c_uint) -> CudaError {
     returned(Current::for_thread().and_then(|current| current.platform.enable_peer_access(peer)))
 }
+
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaDeviceDisablePeerAccess(peer: c_int) -> CudaError {
+    returned(Current::for_thread().and_then(|current| current.platform.disable_peer_access(peer)))
+}
+
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaDeviceSetLimit(limit: c_uint, value: usize) -> CudaError {
+    returned(Current::for_thread().and_then(|current| current.platform.set_limit(limit, value)))
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaDeviceGetLimit(value: *mut usize, limit: c_uint) -> CudaError {
+    let found = Current::for_thread().and_then(|current| current.platform.limit(limit));
+    // SAFETY: the caller has a place for the number.
+    returned(found.map(|found| unsafe { *value = found }))
+}

@@ -34,7 +34,7 @@ pub(super) const GRAPH_UPDATE_FAILURE: CudaError = 910;
 const UNKNOWN: CudaError = 999;
 
 /// Why a function failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Failure {
     code: CudaError,
     error: Error,
@@ -66,6 +66,11 @@ pub fn last_error() -> Option<Error> {
 impl Failure {
     pub(super) fn new(code: CudaError, problem: impl Into<String>) -> Failure {
         Failure { code, error: Error::device("launchers", problem) }
+    }
+
+    /// Whether an assertion of a kernel failed.
+    pub(super) fn is_assertion(&self) -> bool {
+        self.code == ASSERT
     }
 
     pub(super) fn into_error(self) -> Error {

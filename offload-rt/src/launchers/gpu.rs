@@ -12,7 +12,8 @@ use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSo
 use super::failure::{CudaError, Failure, INVALID_DEVICE, INVALID_VALUE, Outcome};
 use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, GraphExecHandle, GraphHandle, GraphUpdate,
-    MemoryInfo, Platform, PoolHandle, RowsCopy, StreamHandle, UPDATE_NOT_SUPPORTED, UPDATE_SUCCESS,
+    MemoryInfo, Platform, PointerAttributes, PoolHandle, RowsCopy, StreamHandle, UPDATE_NOT_SUPPORTED,
+    UPDATE_SUCCESS,
 };
 use crate::device::Device;
 use crate::error::Error;
@@ -57,6 +58,12 @@ pub(super) trait LauncherApi: DriverApi {
     fn can_access(&'static self, number: c_int, peer: c_int) -> Outcome<bool>;
     /// The device is one of [`LauncherApi::device_count`].
     fn enable_access(&'static self, peer: c_int) -> Outcome;
+    /// As above.
+    fn disable_access(&'static self, peer: c_int) -> Outcome;
+    unsafe fn set_limit(&'static self, limit: c_uint, value: usize) -> ApiResult<(), Self>;
+    unsafe fn read_limit(&'static self, value: *mut usize, limit: c_uint) -> ApiResult<(), Self>;
+    /// [`Platform::pointer_attributes`].
+    fn pointer_attributes(&'static self, memory: *mut c_void) -> Outcome<PointerAttributes>;
     /// The device is one of [`LauncherApi::device_count`].
     fn device_pool(&'static self, number: c_int) -> Outcome<RawPool>;
     /// As above.
@@ -65,6 +72,7 @@ pub(super) trait LauncherApi: DriverApi {
     unsafe fn create_stream_with(&'static self, stream: *mut RawStream, flags: c_uint)
     -> ApiResult<(), Self>;
     unsafe fn query_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn read_stream_flags(&'static self, stream: RawStream, flags: *mut c_uint) -> ApiResult<(), Self>;
     unsafe fn create_event_with(&'static self, event: *mut RawEvent, flags: c_uint) -> ApiResult<(), Self>;
 
     unsafe fn begin_capture_in(&'static self, stream: RawStream, mode: c_uint) -> ApiResult<(), Self>;
@@ -226,6 +234,72 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
         self.api.enable_access(peer)
     }
 
+    fn disable_peer_access(&'static self, peer: c_int) -> Outcome {
+        self.check_device(peer)?;
+        self.api.disable_access(peer)
+    }
+
+    fn set_limit(&'static self, limit: c_uint, value: usize) -> Outcome {
+        // SAFETY: a context is current.
+        Ok(unsafe { self.api.set_limit(limit, value) }?)
+    }
+
+    fn limit(&'static self, limit: c_uint) -> Outcome<usize> {
+        let mut value = 0;
+        // SAFETY: a context is current; the function writes one number.
+        unsafe { self.api.read_limit(&raw mut value, limit) }?;
+        Ok(value)
+    }
+
+    unsafe fn create_pool(&'static self, properties: *const c_void) -> Outcome<PoolHandle> {
+        let mut pool = ptr::null_mut();
+        // SAFETY: by the contract; the structure is the library's own, and the function writes one handle.
+        unsafe { self.api.create_pool(&raw mut pool, properties.cast()) }?;
+        Ok(pool.cast())
+    }
+
+    unsafe fn destroy_pool(&'static self, pool: PoolHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_pool(pool.cast()) }?)
+    }
+
+    unsafe fn set_pool_access(
+        &'static self,
+        pool: PoolHandle,
+        accesses: *const c_void,
+        count: usize,
+    ) -> Outcome {
+        // SAFETY: by the contract; the structure is the library's own.
+        Ok(unsafe { self.api.set_pool_access(pool.cast(), accesses.cast(), count) }?)
+    }
+
+    unsafe fn trim_pool(&'static self, pool: PoolHandle, kept: usize) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.trim_pool(pool.cast(), kept) }?)
+    }
+
+    unsafe fn pool_attribute(
+        &'static self,
+        pool: PoolHandle,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.pool_attribute(pool.cast(), attribute, value) }?)
+    }
+
+    unsafe fn allocate_from_pool(
+        &'static self,
+        size: usize,
+        pool: PoolHandle,
+        stream: StreamHandle,
+    ) -> Outcome<*mut c_void> {
+        let mut address = 0;
+        // SAFETY: by the contract; the function writes one number.
+        unsafe { self.api.allocate_from_pool(&raw mut address, size, pool.cast(), stream.cast()) }?;
+        Ok(pointer(address))
+    }
+
     fn pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
         self.check_device(number)?;
         Ok(self.api.device_pool(number)?.cast())
@@ -271,6 +345,13 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.query_stream(stream.cast()) }?)
+    }
+
+    unsafe fn stream_flags(&'static self, stream: StreamHandle) -> Outcome<c_uint> {
+        let mut flags = 0;
+        // SAFETY: by the contract; the function writes one number.
+        unsafe { self.api.read_stream_flags(stream.cast(), &raw mut flags) }?;
+        Ok(flags)
     }
 
     unsafe fn call_in_order(
@@ -448,6 +529,10 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     unsafe fn unlock_host(&'static self, memory: *mut c_void) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.unlock_memory(memory) }?)
+    }
+
+    fn pointer_attributes(&'static self, memory: *mut c_void) -> Outcome<PointerAttributes> {
+        self.api.pointer_attributes(memory)
     }
 
     unsafe fn copy(&'static self, copy: Copy) -> Outcome {

@@ -15,12 +15,13 @@ use self::objects::{HostArray, HostEvent};
 use super::configuration::Configuration;
 use super::elements::{ArrayForm, ArrayHandle, Extent, TextureElements, TextureSource};
 use super::failure::{
-    CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION, NOT_SUPPORTED,
-    Outcome,
+    ASSERT, CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION,
+    NOT_SUPPORTED, Outcome,
 };
 use super::platform::{
-    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, GraphExecHandle, GraphHandle, GraphUpdate,
-    MemoryInfo, Platform, PoolHandle, RUNTIME_VERSION, RowsCopy, StreamHandle,
+    Block, ContextHandle, Copy, DEVICE_MEMORY, EnteredContext, EventHandle, Fill, GraphExecHandle,
+    GraphHandle, GraphUpdate, HOST_MEMORY, MANAGED_MEMORY, MemoryInfo, Platform, PointerAttributes,
+    PoolHandle, RUNTIME_VERSION, RowsCopy, StreamHandle,
 };
 use crate::backend::{BackendTexture, downcast};
 use crate::device::Device;
@@ -30,11 +31,16 @@ use crate::host::{HostKernel, HostMemory, TextureMemory, TextureObject};
 use crate::images::TextureSettings;
 use crate::launch::Kernel;
 
+/// How the texts of failed assertions begin (`__offload_assert_fail` of `offload-build`).
+const ASSERTION: &str = "assertion `";
+
 /// The most threads of a block.
 const MAX_THREADS: c_int = 1024;
 
-/// `cudaMemPoolAttrReleaseThreshold`, the last that is a setting.
+/// `cudaMemPoolAttrReleaseThreshold`, the last that is a setting, and the first of 64 bits.
 const LAST_POOL_SETTING: c_uint = 4;
+/// `cudaMemPoolAttrUsedMemHigh`.
+const LAST_POOL_ATTRIBUTE: c_uint = 8;
 
 /// Not of size 0: back ends are told apart by their addresses.
 #[derive(Debug)]
@@ -42,8 +48,17 @@ struct HostPlatform {
     _byte: u8,
 }
 
+/// Memory that a caller has.
+#[derive(Debug)]
+struct Allocation {
+    memory: HostMemory,
+    size: usize,
+    /// The `cudaMemoryType` that it was asked for as.
+    kind: c_uint,
+}
+
 /// What callers have allocated, by address: they release it by nothing else.
-static ALLOCATIONS: Mutex<BTreeMap<usize, HostMemory>> = Mutex::new(BTreeMap::new());
+static ALLOCATIONS: Mutex<BTreeMap<usize, Allocation>> = Mutex::new(BTreeMap::new());
 
 /// The textures and surfaces that callers have, by number.
 static TEXTURES: Mutex<BTreeMap<u64, Box<TextureObject>>> = Mutex::new(BTreeMap::new());
@@ -128,6 +143,60 @@ impl Platform for HostPlatform {
         Err(Failure::new(INVALID_DEVICE, format!("device {peer} is no other than the CPU")))
     }
 
+    fn disable_peer_access(&'static self, peer: c_int) -> Outcome {
+        self.enable_peer_access(peer)
+    }
+
+    /// Stack and heap of the CPU are the system's.
+    fn set_limit(&'static self, _: c_uint, _: usize) -> Outcome {
+        Ok(())
+    }
+
+    fn limit(&'static self, limit: c_uint) -> Outcome<usize> {
+        Err(Failure::new(NOT_SUPPORTED, format!("the CPU has no limit {limit} of CUDA's devices")))
+    }
+
+    /// The one pool.
+    unsafe fn create_pool(&'static self, _: *const c_void) -> Outcome<PoolHandle> {
+        Ok(pool())
+    }
+
+    unsafe fn destroy_pool(&'static self, _: PoolHandle) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn set_pool_access(&'static self, _: PoolHandle, _: *const c_void, _: usize) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn trim_pool(&'static self, _: PoolHandle, _: usize) -> Outcome {
+        Ok(())
+    }
+
+    /// It keeps no memory, and nothing else is set.
+    unsafe fn pool_attribute(&'static self, _: PoolHandle, attribute: c_uint, value: *mut c_void) -> Outcome {
+        match attribute {
+            // SAFETY: by the contract, these are numbers of 32 bits.
+            1..=3 => unsafe { value.cast::<c_int>().write(0) },
+            // SAFETY: as above, of 64 bits.
+            LAST_POOL_SETTING..=LAST_POOL_ATTRIBUTE => unsafe { value.cast::<u64>().write(0) },
+            _ => {
+                let problem = format!("a pool of the CPU has no attribute {attribute}");
+                return Err(Failure::new(INVALID_VALUE, problem));
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn allocate_from_pool(
+        &'static self,
+        size: usize,
+        _: PoolHandle,
+        _: StreamHandle,
+    ) -> Outcome<*mut c_void> {
+        self.allocate(size)
+    }
+
     fn pool(&'static self, number: c_int) -> Outcome<PoolHandle> {
         check_device(number)?;
         Ok(pool())
@@ -169,6 +238,10 @@ impl Platform for HostPlatform {
 
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome {
         graph::refuse_wait(stream)
+    }
+
+    unsafe fn stream_flags(&'static self, _: StreamHandle) -> Outcome<c_uint> {
+        Ok(0)
     }
 
     unsafe fn call_in_order(
@@ -274,13 +347,7 @@ impl Platform for HostPlatform {
     }
 
     fn allocate(&'static self, size: usize) -> Outcome<*mut c_void> {
-        let allocation = HostMemory::for_buffer(size).map_err(|problem| {
-            Failure::with_error(MEMORY_ALLOCATION, Error::from_device("host CPU", problem))
-        })?;
-        let address: *mut c_void = allocation.address().cast();
-        let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        allocations.insert(address.addr(), allocation);
-        Ok(address)
+        allocate(size, DEVICE_MEMORY)
     }
 
     unsafe fn allocate_in_order(&'static self, size: usize, _: StreamHandle) -> Outcome<*mut c_void> {
@@ -288,7 +355,7 @@ impl Platform for HostPlatform {
     }
 
     fn allocate_managed(&'static self, size: usize, _: c_uint) -> Outcome<*mut c_void> {
-        self.allocate(size)
+        allocate(size, MANAGED_MEMORY)
     }
 
     unsafe fn free(&'static self, memory: *mut c_void) -> Outcome {
@@ -302,7 +369,7 @@ impl Platform for HostPlatform {
     }
 
     fn allocate_host(&'static self, size: usize) -> Outcome<*mut c_void> {
-        self.allocate(size)
+        allocate(size, HOST_MEMORY)
     }
 
     unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome {
@@ -316,6 +383,17 @@ impl Platform for HostPlatform {
 
     unsafe fn unlock_host(&'static self, _: *mut c_void) -> Outcome {
         Ok(())
+    }
+
+    /// The program reaches all of it.
+    fn pointer_attributes(&'static self, memory: *mut c_void) -> Outcome<PointerAttributes> {
+        let allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = allocations.range(..=memory.addr()).next_back();
+        let held = last.filter(|(start, found)| memory.addr() - *start < found.size.max(1));
+        let Some((_, Allocation { kind, .. })) = held else {
+            return Ok(PointerAttributes::unregistered(memory));
+        };
+        Ok(PointerAttributes { kind: *kind, device: 0, device_pointer: memory, host_pointer: memory })
     }
 
     unsafe fn copy(&'static self, copy: Copy) -> Outcome {
@@ -437,7 +515,7 @@ impl Platform for HostPlatform {
         }
         // SAFETY: by the contract.
         unsafe { host_kernel(kernel)?.launch_with_pointers(&range, arguments) }
-            .map_err(|problem| Failure::from(Error::from_launch(&kernel.info().name, problem)))
+            .map_err(|problem| launch_failure(kernel, problem))
     }
 
     /// Kernels that wait for the whole grid have no image for the CPU, and others do not notice.
@@ -534,10 +612,26 @@ fn attribute_value(attribute: c_uint) -> Option<c_int> {
         12 | 82 => 65536,
         // Multiprocessors.
         16 => std::thread::available_parallelism().map_or(1, |count| number(count.get() as u64)),
+        // MaxPitch.
+        11 => c_int::MAX,
+        // The alignment of rows, textures and surfaces.
+        14 | 30 => 512,
         // Integrated, CanMapHostMemory, UnifiedAddressing, ManagedMemory, CooperativeLaunch.
         18 | 19 | 41 | 83 | 95 => 1,
+        // HostNativeAtomicSupported, PageableMemoryAccess, ConcurrentManagedAccess, CanUseHostPointerForRegisteredMem,
+        // HostRegisterSupported, PageableMemoryAccessUsesHostPageTables, DirectManagedMemAccessFromHost,
+        // MaxBlocksPerMultiprocessor, MemoryPoolsSupported.
+        86 | 88 | 89 | 91 | 99..=101 | 106 | 115 => 1,
         // KernelExecTimeout, ComputeMode, ConcurrentKernels.
         17 | 20 | 31 => 0,
+        // Frequencies, the width of a bus, caches, engines for copies, EccEnabled, the address on PCI, TccDriver: the CPU has
+        // none, or none that is known.
+        13 | 15 | 32..=38 | 40 | 50 => 0,
+        // Priorities of streams, caches, boards, ComputePreemptionSupported, CooperativeMultiDeviceLaunch, windows of
+        // caches, reserved shared memory, clusters.
+        78..=80 | 84 | 85 | 90 | 96 | 108 | 109 | 111 | 120 => 0,
+        // SingleToDoublePrecisionPerfRatio.
+        87 => 2,
         // The compute capability of `__CUDA_ARCH__`, unless the module says otherwise.
         75 => 8,
         76 => 0,
@@ -551,12 +645,26 @@ fn number(value: u64) -> c_int {
     c_int::try_from(value).unwrap_or(c_int::MAX)
 }
 
+fn allocate(size: usize, kind: c_uint) -> Outcome<*mut c_void> {
+    let memory = HostMemory::for_buffer(size)
+        .map_err(|problem| Failure::with_error(MEMORY_ALLOCATION, Error::from_device("host CPU", problem)))?;
+    let address: *mut c_void = memory.address().cast();
+    let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    allocations.insert(address.addr(), Allocation { memory, size, kind });
+    Ok(address)
+}
+
 /// The memory at this address, which callers have no more.
 fn take_allocation(memory: *mut c_void) -> Outcome<HostMemory> {
     let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
-    allocations
-        .remove(&memory.addr())
-        .ok_or_else(|| Failure::new(INVALID_VALUE, format!("{memory:?} was not allocated on the CPU")))
+    let taken = allocations.remove(&memory.addr()).map(|allocation| allocation.memory);
+    taken.ok_or_else(|| Failure::new(INVALID_VALUE, format!("{memory:?} was not allocated on the CPU")))
+}
+
+fn launch_failure(kernel: &Kernel, problem: Problem) -> Failure {
+    let is_assertion = problem.text.starts_with(ASSERTION);
+    let error = Error::from_launch(&kernel.info().name, problem);
+    if is_assertion { Failure::with_error(ASSERT, error) } else { Failure::from(error) }
 }
 
 fn host_kernel(kernel: &Kernel) -> Outcome<&HostKernel> {

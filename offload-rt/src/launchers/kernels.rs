@@ -25,6 +25,8 @@ pub(super) struct LoadedContext {
     programs: Mutex<LoadedPrograms>,
     /// The outputs of its kernels.
     outputs: Mutex<Vec<UsedOutput>>,
+    /// An assertion that failed during the call of a launch, which CUDA reports at the next wait.
+    failed: Mutex<Option<Failure>>,
 }
 
 /// A context of a back end.
@@ -97,6 +99,7 @@ impl LoadedContext {
             kernels: RwLock::default(),
             programs: Mutex::default(),
             outputs: Mutex::default(),
+            failed: Mutex::default(),
         })
     }
 
@@ -132,11 +135,18 @@ impl LoadedContext {
         }
     }
 
+    /// Keeps the failed assertion of a launch for the next wait.
+    pub(super) fn remember_failure(&self, failure: &Failure) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.get_or_insert_with(|| failure.clone());
+    }
+
     /// Prints what kernels that were waited for have printed; fails for the first assertion that failed since the last
     /// call.
     pub(super) fn print(&self) -> Outcome {
         let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut first = Ok(());
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut first = failed.map_or(Ok(()), Err);
         for UsedOutput { output, before } in outputs.iter_mut() {
             let printed = output.print(*before, &|_| true);
             *before = output.mark();

@@ -104,7 +104,8 @@ unsafe fn launch(stub: *const c_void, given: GivenConfiguration, arguments: *mut
     // SAFETY: by the contract.
     let Prepared { current, kernel, configuration } = unsafe { Prepared::new(stub, given) }?;
     // SAFETY: by the contract; the kernel is loaded in the current context.
-    unsafe { current.platform.launch(&kernel, &configuration, arguments) }
+    let launched = unsafe { current.platform.launch(&kernel, &configuration, arguments) };
+    remember_assertion(&current, launched)
 }
 
 /// # Safety
@@ -117,5 +118,16 @@ unsafe fn launch_cooperative(
     // SAFETY: by the contract.
     let Prepared { current, kernel, configuration } = unsafe { Prepared::new(stub, given) }?;
     // SAFETY: by the contract; the kernel is loaded in the current context.
-    unsafe { current.platform.launch_cooperative(&kernel, &configuration, arguments) }
+    let launched = unsafe { current.platform.launch_cooperative(&kernel, &configuration, arguments) };
+    remember_assertion(&current, launched)
+}
+
+/// The CPU runs a kernel during the call: an assertion fails the launch, and as on a GPU the next wait too.
+fn remember_assertion(current: &Current, launched: Outcome) -> Outcome {
+    if let Err(failure) = &launched
+        && failure.is_assertion()
+    {
+        kernels::context(current)?.remember_failure(failure);
+    }
+    launched
 }

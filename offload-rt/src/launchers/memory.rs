@@ -9,7 +9,7 @@ use std::ptr;
 
 use super::current::Current;
 use super::failure::{CudaError, Failure, INVALID_VALUE, Outcome, returned};
-use super::platform::{Copy, Fill, RowsCopy, StreamHandle};
+use super::platform::{Copy, Fill, PointerAttributes, RowsCopy, StreamHandle};
 use super::{kernels, stream};
 
 /// `cudaMemcpyDefault`, the last of the kinds.
@@ -213,6 +213,16 @@ unsafe fn allocate_rows(memory: *mut *mut c_void, pitch: *mut usize, width: usiz
         *pitch = row;
         allocate(memory, size)
     }
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaPointerGetAttributes(
+    attributes: *mut PointerAttributes,
+    memory: *mut c_void,
+) -> CudaError {
+    let told = Current::for_thread().and_then(|current| current.platform.pointer_attributes(memory));
+    // SAFETY: the caller has a place for the structure.
+    returned(told.map(|told| unsafe { *attributes = told }))
 }
 
 /// Waits for the copy, as the default stream does.

@@ -73,6 +73,33 @@ pub(super) struct RowsCopy {
     pub(super) height: usize,
 }
 
+/// `cudaMemoryType`: memory that the back end does not know, of the program, of a device, and of both.
+pub(super) const UNREGISTERED_MEMORY: c_uint = 0;
+pub(super) const HOST_MEMORY: c_uint = 1;
+pub(super) const DEVICE_MEMORY: c_uint = 2;
+pub(super) const MANAGED_MEMORY: c_uint = 3;
+
+/// `cudaPointerAttributes`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct PointerAttributes {
+    /// A `cudaMemoryType`.
+    pub(super) kind: c_uint,
+    pub(super) device: c_int,
+    /// Null if devices do not reach the memory.
+    pub(super) device_pointer: *mut c_void,
+    /// Null if the program does not reach it.
+    pub(super) host_pointer: *mut c_void,
+}
+
+impl PointerAttributes {
+    /// Those of memory that the back end does not know.
+    pub(super) fn unregistered(memory: *mut c_void) -> PointerAttributes {
+        let device_pointer = ptr::null_mut();
+        PointerAttributes { kind: UNREGISTERED_MEMORY, device: -2, device_pointer, host_pointer: memory }
+    }
+}
+
 /// A fill of a range with one byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
@@ -142,6 +169,36 @@ pub(super) trait Platform: Debug + Sync {
     fn can_access_peer(&'static self, number: c_int, peer: c_int) -> Outcome<bool>;
     /// Lets the current context use the memory of another device.
     fn enable_peer_access(&'static self, peer: c_int) -> Outcome;
+    /// Takes that back.
+    fn disable_peer_access(&'static self, peer: c_int) -> Outcome;
+    /// Sets a `cudaLimit` of the current context.
+    fn set_limit(&'static self, limit: c_uint, value: usize) -> Outcome;
+    fn limit(&'static self, limit: c_uint) -> Outcome<usize>;
+    /// `properties` leads to a `cudaMemPoolProps`.
+    unsafe fn create_pool(&'static self, properties: *const c_void) -> Outcome<PoolHandle>;
+    unsafe fn destroy_pool(&'static self, pool: PoolHandle) -> Outcome;
+    /// `accesses` leads to so many of `cudaMemAccessDesc`.
+    unsafe fn set_pool_access(
+        &'static self,
+        pool: PoolHandle,
+        accesses: *const c_void,
+        count: usize,
+    ) -> Outcome;
+    /// Releases what the pool holds and is not used, down to `kept` bytes.
+    unsafe fn trim_pool(&'static self, pool: PoolHandle, kept: usize) -> Outcome;
+    /// The attribute is a `cudaMemPoolAttr`, which has the size of `value`.
+    unsafe fn pool_attribute(
+        &'static self,
+        pool: PoolHandle,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> Outcome;
+    unsafe fn allocate_from_pool(
+        &'static self,
+        size: usize,
+        pool: PoolHandle,
+        stream: StreamHandle,
+    ) -> Outcome<*mut c_void>;
     /// The pool of a device that `cudaMallocAsync` takes memory from.
     fn pool(&'static self, number: c_int) -> Outcome<PoolHandle>;
     /// That which it took it from at first.
@@ -160,6 +217,7 @@ pub(super) trait Platform: Debug + Sync {
     unsafe fn destroy_stream(&'static self, stream: StreamHandle) -> Outcome;
     unsafe fn synchronize_stream(&'static self, stream: StreamHandle) -> Outcome;
     unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome;
+    unsafe fn stream_flags(&'static self, stream: StreamHandle) -> Outcome<c_uint>;
     /// Calls `function`, which calls nothing of the back end, in the order of the stream.
     unsafe fn call_in_order(
         &'static self,
@@ -212,6 +270,8 @@ pub(super) trait Platform: Debug + Sync {
     /// Lets devices reach memory of the program.
     unsafe fn lock_host(&'static self, memory: *mut c_void, size: usize, flags: c_uint) -> Outcome;
     unsafe fn unlock_host(&'static self, memory: *mut c_void) -> Outcome;
+    /// What the back end knows of an address.
+    fn pointer_attributes(&'static self, memory: *mut c_void) -> Outcome<PointerAttributes>;
     /// Waits for the copy.
     unsafe fn copy(&'static self, copy: Copy) -> Outcome;
     unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome;

@@ -89,6 +89,25 @@ unsafe fn query(stream: StreamHandle) -> Outcome {
 }
 
 #[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaStreamGetFlags(
+    stream: StreamHandle,
+    flags: *mut c_uint,
+) -> CudaError {
+    // SAFETY: the stream is the caller's, which has a place for the number.
+    returned(unsafe { get_flags(stream, flags) })
+}
+
+unsafe fn get_flags(stream: StreamHandle, flags: *mut c_uint) -> Outcome {
+    // SAFETY: by the contract.
+    let current = unsafe { Current::for_stream(stream) }?;
+    // SAFETY: by the contract.
+    let found = unsafe { current.platform.stream_flags(stream) }?;
+    // SAFETY: by the contract.
+    unsafe { *flags = found };
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaStreamWaitEvent(
     stream: StreamHandle,
     event: EventHandle,

@@ -19,7 +19,8 @@ fn every_function_that_host_functions_may_call_is_there() {
         array_copy: offload_cudaMemcpy2DFromArray offload_cudaMemcpy2DFromArrayAsync offload_cudaMemcpy2DToArray
             offload_cudaMemcpy2DToArrayAsync offload_cudaMemcpy3D offload_cudaMemcpy3DAsync
             offload_cudaMemcpyFromArray offload_cudaMemcpyToArray;
-        device: offload___cudaDescribeDevice offload_cudaDeviceCanAccessPeer offload_cudaDeviceEnablePeerAccess
+        device: offload___cudaDescribeDevice offload_cudaDeviceDisablePeerAccess
+            offload_cudaDeviceGetLimit offload_cudaDeviceSetLimit offload_cudaDeviceCanAccessPeer offload_cudaDeviceEnablePeerAccess
             offload_cudaDeviceGetAttribute offload_cudaDeviceGetPCIBusId
             offload_cudaDeviceGetStreamPriorityRange offload_cudaDeviceReset offload_cudaDeviceSynchronize
             offload_cudaDriverGetVersion offload_cudaRuntimeGetVersion offload_cudaGetDevice
@@ -37,15 +38,17 @@ fn every_function_that_host_functions_may_call_is_there() {
             offload_cudaThreadExchangeStreamCaptureMode;
         launch: offload___cudaPopCallConfiguration offload___cudaPushCallConfiguration
             offload_cudaLaunchCooperativeKernel offload_cudaLaunchKernel;
-        memory: offload_cudaHostRegister offload_cudaHostUnregister offload_cudaMemcpyPeer
+        memory: offload_cudaPointerGetAttributes offload_cudaHostRegister offload_cudaHostUnregister offload_cudaMemcpyPeer
             offload_cudaMemcpyPeerAsync offload_cudaHostAlloc offload_cudaHostGetDevicePointer offload_cudaMallocManaged
             offload_cudaMallocPitch offload_cudaMemcpy2D offload_cudaMemcpy2DAsync offload_cudaFree offload_cudaFreeAsync offload_cudaFreeHost offload_cudaMalloc
             offload_cudaMallocAsync offload_cudaMallocHost offload_cudaMemGetInfo offload_cudaMemcpy
             offload_cudaMemcpyAsync offload_cudaMemset offload_cudaMemsetAsync;
-        pool: offload_cudaDeviceGetDefaultMemPool offload_cudaDeviceGetMemPool offload_cudaMemPoolSetAttribute;
+        pool: offload_cudaDeviceGetDefaultMemPool offload_cudaDeviceGetMemPool offload_cudaMallocFromPoolAsync
+            offload_cudaMemPoolCreate offload_cudaMemPoolDestroy offload_cudaMemPoolGetAttribute
+            offload_cudaMemPoolSetAccess offload_cudaMemPoolSetAttribute offload_cudaMemPoolTrimTo;
         registration: offload___cudaRegisterFatBinary offload___cudaRegisterFatBinaryEnd
             offload___cudaRegisterFunction offload___cudaRegisterVar offload___cudaUnregisterFatBinary;
-        stream: offload_cudaLaunchHostFunc offload_cudaStreamCreateWithPriority offload_cudaStreamCreate offload_cudaStreamCreateWithFlags offload_cudaStreamDestroy
+        stream: offload_cudaStreamGetFlags offload_cudaLaunchHostFunc offload_cudaStreamCreateWithPriority offload_cudaStreamCreate offload_cudaStreamCreateWithFlags offload_cudaStreamDestroy
             offload_cudaStreamQuery offload_cudaStreamSynchronize offload_cudaStreamWaitEvent;
         texture: offload_cudaCreateSurfaceObject offload_cudaCreateTextureObject offload_cudaDestroySurfaceObject
             offload_cudaDestroyTextureObject;

@@ -128,6 +128,9 @@ R cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 }
 R cuCtxPushCurrent_v2(void *context) { return is_callback ? NOT_PERMITTED : is_context(context) ? (current[depth++] = context, OK) : INVALID_CONTEXT; }
 R cuCtxPopCurrent_v2(void **context) { return depth ? (*context = current[--depth], OK) : INVALID_CONTEXT; }
+static size_t limits[7];
+R cuCtxSetLimit(unsigned limit, size_t value) { return limit < 7 ? limits[limit] = value, OK : INVALID_VALUE; }
+R cuCtxGetLimit(size_t *value, unsigned limit) { return limit < 7 ? *value = limits[limit], OK : INVALID_VALUE; }
 R cuCtxSetCurrent(void *context)
 {
     if (!is_context(context)) return INVALID_CONTEXT;
@@ -256,6 +259,7 @@ R cuStreamSynchronize(void *stream)
     if (capturing(stream)) return CAPTURE_UNSUPPORTED;
     return is_stream(stream) ? OK : INVALID_VALUE;
 }
+R cuStreamGetFlags(void *stream, unsigned *flags) { return is_stream(stream) ? *flags = 1, OK : INVALID_VALUE; }
 R cuStreamQuery(void *stream) { return cuStreamSynchronize(stream); }
 R cuStreamGetCtx(void *stream, void **context)
 {
@@ -545,6 +549,13 @@ R cuCtxEnablePeerAccess(char *peer, unsigned flags)
     enum { ALREADY_ENABLED = 704 };
     if (!is_context(peer) || peer == top() || flags) return INVALID_VALUE;
     return enabled[top() - primary] ? ALREADY_ENABLED : (enabled[top() - primary] = 1, OK);
+}
+R cuCtxDisablePeerAccess(char *peer)
+{
+    NEEDS_CONTEXT;
+    enum { NOT_ENABLED = 705 };
+    if (!is_context(peer) || peer == top()) return INVALID_VALUE;
+    return enabled[top() - primary] ? enabled[top() - primary] = 0, OK : NOT_ENABLED;
 }
 R cuMemPoolSetAccess(struct pool *pool, const struct access *access, size_t count)
 {

@@ -477,6 +477,11 @@ R hipDeviceCanAccessPeer(int *can, int device, int peer)
     CALL;
     return *can = device != peer, peer < DEVICES ? OK : INVALID_DEVICE;
 }
+R hipStreamGetFlags(struct stream *stream, unsigned *flags) { return *flags = 1, stream ? OK : INVALID_VALUE; }
+R hipDeviceDisablePeerAccess(int peer) { return peer == current ? INVALID_VALUE : OK; }
+static size_t limits[3];
+R hipDeviceSetLimit(unsigned limit, size_t value) { return limit < 3 ? limits[limit] = value, OK : INVALID_VALUE; }
+R hipDeviceGetLimit(size_t *value, unsigned limit) { return limit < 3 ? *value = limits[limit], OK : INVALID_VALUE; }
 R hipDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     CALL;

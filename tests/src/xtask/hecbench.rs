@@ -21,13 +21,13 @@ use crate::file_package::FilePackage;
 pub(crate) const HELP: &str = "hecbench CHECKOUT [TARGET] [PREFIX] [FOLDER]  compile the CUDA programs of a checkout of HeCBench
 
 CHECKOUT is a clone of https://github.com/zjin-lcf/HeCBench. Of each folder `src/NAME-cuda` whose name begins with PREFIX
-(all by default), main.cu is compiled for TARGET (nvptx:sm_80 by default) with the headers of offload-build and the
+(all by default), main.cu, or the first .cu file that its Makefile names, is compiled for TARGET (nvptx:sm_80 by default) with the headers of offload-build and the
 definitions and folders of its Makefile. Host functions are checked and left out. The table counts first errors; a folder
 is not counted that includes what the checkout lacks, as libraries of others.
 
 With FOLDER, whole programs are built into it, whose host functions are linked as launchers, with a script `run.sh` that
-runs each with the arguments of its Makefile and prints its own verdict. For `host` the script runs at once, with one
-repetition.";
+runs each with the arguments of its Makefile and prints its own verdict. For `host` the script runs at once, with small
+sizes and one repetition where they are known.";
 
 const TARGET: &str = "nvptx:sm_80";
 
@@ -125,7 +125,7 @@ impl Survey {
         for entry in fs::read_dir(&self.sources)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name.ends_with("-cuda") && name.starts_with(prefix) && entry.path().join("main.cu").is_file() {
+            if name.ends_with("-cuda") && name.starts_with(prefix) && main_file(&entry.path()).is_some() {
                 folders.push(entry.path());
             }
         }
@@ -163,7 +163,7 @@ impl Survey {
         let output = cargo
             // No headers of NVIDIA's.
             .env("OFFLOAD_CUDA_SDK", &self.package.package)
-            .env("HECBENCH_FILE", folder.join("main.cu"))
+            .env("HECBENCH_FILE", main_file(folder).unwrap_or_default())
             .env("HECBENCH_FLAGS", self.flags(folder).join("\n"))
             .output()?;
         Ok(Outcome::from_output(&output))
@@ -175,4 +175,14 @@ impl Survey {
         flags.push(format!("-I{}", self.sources.join("include").display()));
         flags
     }
+}
+
+/// main.cu, or the first file of CUDA C++ that the program is made of.
+fn main_file(folder: &Path) -> Option<PathBuf> {
+    let main = folder.join("main.cu");
+    if main.is_file() {
+        return Some(main);
+    }
+    let sources = Makefile::read(folder).sources();
+    sources.into_iter().find(|file| file.extension().is_some_and(|extension| extension == "cu"))
 }

@@ -54,7 +54,7 @@ const BESIDE_TOOLKIT: Folder = Folder {
     )],
 };
 /// In place of the headers of a toolkit.
-const CUDA: Folder = Folder { name: "include/cuda-14", headers: cuda::HEADERS };
+const CUDA: Folder = Folder { name: "include/cuda-15", headers: cuda::HEADERS };
 /// In place of those of ROCm.
 const HIP: Folder = Folder { name: "include/hip-1", headers: hip::HEADERS };
 
@@ -154,7 +154,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-2", "0611dd75cfaa9f83"),
-        ("include/cuda-14", "dfc221318bb26f68"),
+        ("include/cuda-15", "e917ca34c290d490"),
         ("include/hip-1", "225ee1a040c72706"),
     ];
 

@@ -77,7 +77,11 @@ function_table! {
         cuLinkCreate_v2(c_uint, *mut CUjit_option, *mut *mut c_void, *mut CUlinkState),
         cuLinkDestroy(CUlinkState),
         // For launchers.
+        cuCtxDisablePeerAccess(CUcontext),
+        cuCtxGetLimit(*mut usize, c_uint),
         cuCtxSetCurrent(CUcontext),
+        cuCtxSetLimit(c_uint, usize),
+        cuStreamGetFlags(CUstream, *mut c_uint),
         // Since CUDA 12.0.
         cuGraphExecUpdate_v2(CUgraphExec, CUgraph, *mut CUgraphExecUpdateResultInfo),
         cuDeviceGetDefaultMemPool(*mut RawPool, CUdevice),

@@ -272,6 +272,14 @@ numbers! { CUpointer_attribute:
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
 }
 
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+numbers! { CUpointer_attribute:
+    CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
+    CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
+    CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+}
+
 /// What an update of a graph came to: a `CUgraphExecUpdateResult`, and the nodes that do not fit.
 #[derive(Debug)]
 #[repr(C)]

@@ -108,9 +108,12 @@ function_table! {
             hipStream_t, *mut c_uint, *mut c_ulonglong, *mut hipGraph_t, *mut *const hipGraphNode_t, *mut usize
         ),
         // For launchers.
+        hipDeviceDisablePeerAccess(c_int),
         hipDeviceGetAttribute(*mut c_int, c_uint, c_int),
         hipDeviceGetDefaultMemPool(*mut RawPool, c_int),
+        hipDeviceGetLimit(*mut usize, c_uint),
         hipDeviceGetMemPool(*mut RawPool, c_int),
+        hipDeviceSetLimit(c_uint, usize),
         hipFreeAsync(*mut c_void, hipStream_t),
         // Executable; graph; the node that does not fit; the result.
         hipGraphExecUpdate(hipGraphExec_t, hipGraph_t, *mut hipGraphNode_t, *mut c_uint),
@@ -128,6 +131,7 @@ function_table! {
             hipFunction_t, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, hipStream_t, *mut *mut c_void
         ),
         hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, hipFunction_t, c_int, usize, c_uint),
+        hipStreamGetFlags(hipStream_t, *mut c_uint),
         hipStreamQuery(hipStream_t),
         hipThreadExchangeStreamCaptureMode(*mut c_uint),
         // For properties and launch sizes.

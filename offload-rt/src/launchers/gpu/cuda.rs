@@ -7,19 +7,22 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{GpuPlatform, LauncherApi, address};
 use crate::cuda::api::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, CUstream, CuResult,
-    CudaApi, DeviceId,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+    CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUgraph, CUgraphExec, CUpointer_attribute,
+    CUstream, CuResult, CudaApi, DeviceId,
 };
 use crate::cuda::context::CudaContext;
 use crate::cuda::device;
 use crate::cuda::driver::{CUDA, CudaDriver};
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::{GpuDevice, RawPool, call, operations};
+use crate::gpu::{GpuDevice, INVALID_VALUE, RawPool, call, operations};
 use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, Outcome};
 use crate::launchers::platform::{
-    Block, ContextHandle, Copy, EnteredContext, GraphUpdate, Platform, RowsCopy,
+    Block, ContextHandle, Copy, EnteredContext, GraphUpdate, MANAGED_MEMORY, Platform, PointerAttributes,
+    RowsCopy,
 };
 
 /// A `CUmemorytype`: the driver tells memory by its address.
@@ -36,6 +39,9 @@ impl LauncherApi for CudaApi {
     operations! {
         create_stream_with(stream: *mut CUstream, flags: c_uint) => cuStreamCreate(stream, flags);
         query_stream(stream: CUstream) => cuStreamQuery(stream);
+        read_stream_flags(stream: CUstream, flags: *mut c_uint) => cuStreamGetFlags(stream, flags);
+        set_limit(limit: c_uint, value: usize) => cuCtxSetLimit(limit, value);
+        read_limit(value: *mut usize, limit: c_uint) => cuCtxGetLimit(value, limit);
         create_event_with(event: *mut CUevent, flags: c_uint) => cuEventCreate(event, flags);
 
         begin_capture_in(stream: CUstream, mode: c_uint) => cuStreamBeginCapture_v2(stream, mode);
@@ -165,6 +171,43 @@ impl LauncherApi for CudaApi {
         let peer = primary(device_with_number(self, peer)?)?;
         // SAFETY: primary contexts that are taken here are never released.
         Ok(unsafe { call!(self, cuCtxEnablePeerAccess(peer, 0)) }?)
+    }
+
+    fn disable_access(&'static self, peer: c_int) -> Outcome {
+        let peer = primary(device_with_number(self, peer)?)?;
+        // SAFETY: primary contexts that are taken here are never released.
+        Ok(unsafe { call!(self, cuCtxDisablePeerAccess(peer)) }?)
+    }
+
+    fn pointer_attributes(&'static self, memory: *mut c_void) -> Outcome<PointerAttributes> {
+        let mut told = PointerAttributes::unregistered(memory);
+        let address = address(memory);
+        let place = (&raw mut told.kind).cast();
+        // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
+        match unsafe { call!(self, cuPointerGetAttribute(place, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)) }
+        {
+            Ok(()) => {}
+            // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
+            Err(error) if error.code() == Some(INVALID_VALUE) => return Ok(told),
+            Err(error) => return Err(error.into()),
+        }
+        told.device = 0;
+        told.host_pointer = ptr::null_mut();
+        let mut is_managed: c_uint = 0;
+        let others: [(CUpointer_attribute, *mut c_void); 4] = [
+            (CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (&raw mut told.device_pointer).cast()),
+            (CU_POINTER_ATTRIBUTE_HOST_POINTER, (&raw mut told.host_pointer).cast()),
+            (CU_POINTER_ATTRIBUTE_IS_MANAGED, (&raw mut is_managed).cast()),
+            (CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut told.device).cast()),
+        ];
+        for (attribute, place) in others {
+            // SAFETY: each place has the size of the attribute's value. Memory of a device has no pointer of the program.
+            let _ = unsafe { call!(self, cuPointerGetAttribute(place, attribute, address)) };
+        }
+        if is_managed != 0 {
+            told.kind = MANAGED_MEMORY;
+        }
+        Ok(told)
     }
 
     fn device_pool(&'static self, number: c_int) -> Outcome<RawPool> {

@@ -10,16 +10,18 @@ use std::sync::OnceLock;
 use super::{GpuPlatform, LauncherApi};
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::{RawPool, call, operations};
+use crate::gpu::{INVALID_VALUE, RawPool, call, operations};
 use crate::hip;
 use crate::hip::api::{
-    DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipStream_t,
+    DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t,
+    hipPointerAttribute_t, hipStream_t,
 };
 use crate::hip::runtime::HipRuntime;
 use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, NOT_SUPPORTED, Outcome};
 use crate::launchers::platform::{
-    Block, ContextHandle, Copy, EnteredContext, GraphUpdate, Platform, RUNTIME_VERSION, RowsCopy,
+    Block, ContextHandle, Copy, EnteredContext, GraphUpdate, MANAGED_MEMORY, Platform, PointerAttributes,
+    RUNTIME_VERSION, RowsCopy, UNREGISTERED_MEMORY,
 };
 
 /// `hipMemcpyDefault`.
@@ -80,6 +82,9 @@ impl LauncherApi for HipApi {
     operations! {
         create_stream_with(stream: *mut hipStream_t, flags: c_uint) => hipStreamCreateWithFlags(stream, flags);
         query_stream(stream: hipStream_t) => hipStreamQuery(stream);
+        read_stream_flags(stream: hipStream_t, flags: *mut c_uint) => hipStreamGetFlags(stream, flags);
+        set_limit(limit: c_uint, value: usize) => hipDeviceSetLimit(limit, value);
+        read_limit(value: *mut usize, limit: c_uint) => hipDeviceGetLimit(value, limit);
         create_event_with(event: *mut hipEvent_t, flags: c_uint) => hipEventCreateWithFlags(event, flags);
 
         begin_capture_in(stream: hipStream_t, mode: c_uint) => hipStreamBeginCapture(stream, mode);
@@ -199,6 +204,38 @@ impl LauncherApi for HipApi {
     fn enable_access(&'static self, peer: c_int) -> Outcome {
         // SAFETY: the function takes any number.
         Ok(unsafe { call!(self, hipDeviceEnablePeerAccess(peer, 0)) }?)
+    }
+
+    fn disable_access(&'static self, peer: c_int) -> Outcome {
+        // SAFETY: the function takes any number.
+        Ok(unsafe { call!(self, hipDeviceDisablePeerAccess(peer)) }?)
+    }
+
+    /// Numbers of kinds are CUDA's since ROCm 6.
+    fn pointer_attributes(&'static self, memory: *mut c_void) -> Outcome<PointerAttributes> {
+        let mut attributes = hipPointerAttribute_t {
+            kind: UNREGISTERED_MEMORY,
+            device: 0,
+            device_pointer: ptr::null_mut(),
+            host_pointer: ptr::null_mut(),
+            is_managed: 0,
+            allocation_flags: 0,
+        };
+        // SAFETY: the function fills the structure, and looks whether it knows the address.
+        match unsafe { call!(self, hipPointerGetAttributes(&raw mut attributes, memory)) } {
+            Ok(()) if attributes.kind != UNREGISTERED_MEMORY => {}
+            Ok(()) => return Ok(PointerAttributes::unregistered(memory)),
+            Err(error) if error.code() == Some(INVALID_VALUE) => {
+                return Ok(PointerAttributes::unregistered(memory));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(PointerAttributes {
+            kind: if attributes.is_managed == 0 { attributes.kind } else { MANAGED_MEMORY },
+            device: attributes.device,
+            device_pointer: attributes.device_pointer,
+            host_pointer: attributes.host_pointer,
+        })
     }
 
     fn device_pool(&'static self, number: c_int) -> Outcome<RawPool> {

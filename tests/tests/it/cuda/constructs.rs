@@ -15,7 +15,7 @@ const fn construct(row: &'static str, sources: &'static [&'static str]) -> Const
     Construct { row, sources }
 }
 
-const CONSTRUCTS: [Construct; 23] = [
+const CONSTRUCTS: [Construct; 24] = [
     construct(
         "templates, device lambdas, `constexpr` functions",
         &["constexpr int twice(int v) { return 2 * v; }
@@ -55,13 +55,20 @@ extern \"C\" __global__ void K(unsigned short *a, int *b, unsigned long long *c,
 extern \"C\" __global__ void K(__half *h, __half2 *p, __nv_bfloat16 *b, __nv_fp8_e4m3 *f, __nv_fp8x4_e5m2 *q, float4 *v) { h[0] = hexp(h[1]) * h[2]; p[0] = __hfma2(p[1], p[2], p[3]); b[0] = __float2bfloat16(2) + b[1]; f[0] = __nv_fp8_e4m3(h[3]); q[0] = __nv_fp8x4_e5m2(v[0]); v[1] = float4(q[1]); }"],
     ),
     construct(
-        "`__dp4a`, `__vadd4` and other integer SIMD",
-        &["extern \"C\" __global__ void K(int *x, unsigned int *y) { x[0] = __dp4a(x[1], x[2], x[3]); y[0] = __vadd4(y[1], __vabsdiffu4(y[2], y[3])); }"],
+        "`__dp4a`, `__vadd4`, `__viaddmax_s32` and other integer SIMD",
+        &["extern \"C\" __global__ void K(int *x, unsigned int *y) { x[0] = __dp4a(x[1], x[2], __viaddmax_s32(x[3], x[4], x[5])); y[0] = __vadd4(y[1], __vabsdiffu4(y[2], y[3])); }"],
     ),
     construct(
-        "`cuComplex`",
+        "arithmetic with a direction (`__fadd_rd`, `__dsqrt_ru`)",
+        &["extern \"C\" __global__ void K(float *x, double *y) { x[0] = __fadd_rd(x[1], x[2]) + __fdiv_rz(x[3], x[4]); y[0] = __dsqrt_ru(y[1]) * __fma_rn(y[2], y[3], y[4]); }"],
+    ),
+    construct(
+        "`cuComplex`, `std::complex`, `thrust::complex`",
         &["#include <cuComplex.h>
-extern \"C\" __global__ void K(cuDoubleComplex *z, cuFloatComplex *c) { z[0] = cuCdiv(cuCmul(z[1], z[2]), z[3]); c[0] = make_cuFloatComplex(cuCabsf(c[1]), 0); }"],
+extern \"C\" __global__ void K(cuDoubleComplex *z, cuFloatComplex *c) { z[0] = cuCdiv(cuCmul(z[1], z[2]), z[3]); c[0] = make_cuFloatComplex(cuCabsf(c[1]), 0); }",
+          "#include <complex>
+#include <thrust/complex.h>
+extern \"C\" __global__ void K(std::complex<float> *a, thrust::complex<double> *b) { a[0] = a[1] * a[2] + std::conj(a[3]); b[0] = thrust::exp(b[1]) / b[2]; }"],
     ),
     construct(
         "`printf`, `assert`, `clock64`",
@@ -70,11 +77,15 @@ extern \"C\" __global__ void K(cuDoubleComplex *z, cuFloatComplex *c) { z[0] = c
 extern \"C\" __global__ void K(long long *x) { assert(x != nullptr); printf(\"%lld\\n\", x[0]); x[0] = clock64(); }"],
     ),
     construct(
-        "cooperative groups: blocks, tiles, coalesced threads",
+        "cooperative groups: blocks, tiles up to a warp, coalesced threads, partitions, reductions, scans, `memcpy_async`",
         &["#include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 __device__ int sum(cg::thread_block_tile<16> tile, int v) { for (int i = tile.size() / 2; i > 0; i /= 2) v += tile.shfl_down(v, i); return v; }
-extern \"C\" __global__ void K(int *x) { auto block = cg::this_thread_block(); x[0] = sum(cg::tiled_partition<16>(block), x[1]) + cg::coalesced_threads().size(); block.sync(); }"],
+extern \"C\" __global__ void K(int *x) { auto block = cg::this_thread_block(); x[0] = sum(cg::tiled_partition<16>(block), x[1]) + cg::coalesced_threads().size(); block.sync(); }",
+          "#include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/scan.h>
+namespace cg = cooperative_groups;
+extern \"C\" __global__ void K(int *x, int *total) { __shared__ int part[64]; auto block = cg::this_thread_block(); cg::memcpy_async(block, part, x, sizeof(part)); cg::wait(block); auto tile = cg::tiled_partition<32>(block); cuda::atomic_ref<int, cuda::thread_scope_device> sum(*total); int v = part[block.thread_rank()]; cg::reduce_update_async(tile, sum, v, cg::plus<int>()); x[block.thread_rank()] = cg::inclusive_scan(tile, v) + cg::exclusive_scan_update(tile, sum, v) + cg::reduce(cg::binary_partition(tile, v > 3), v, cg::greater<int>()); }"],
     ),
     construct(
         "cooperative groups: barriers of the grid",
@@ -110,9 +121,11 @@ int main(int count, char **words) { float *x, alpha = atoi(words[1]); cudaMalloc
           "extern \"C\" __global__ void K(unsigned int *x) { asm(\"lop3.b32 %0, %1, %1, %1, 0x80;\" : \"=r\"(x[0]) : \"r\"(x[1])); }"],
     ),
     construct(
-        "`curand_kernel.h`: Philox and XORWOW",
+        "`curand_kernel.h`: Philox and XORWOW; `thrust/random.h`",
         &["#include <curand_kernel.h>
-extern \"C\" __global__ void K(float *x, double *y) { curandState a; curandStatePhilox4_32_10_t b; curand_init(1234, threadIdx.x, 0, &a); curand_init(1234, threadIdx.x, 0, &b); *x = curand_uniform(&a) + curand_normal(&b) + curand_uniform4(&b).x; *y = curand_normal_double(&a) + curand(&b); }"],
+extern \"C\" __global__ void K(float *x, double *y) { curandState a; curandStatePhilox4_32_10_t b; curand_init(1234, threadIdx.x, 0, &a); curand_init(1234, threadIdx.x, 0, &b); *x = curand_uniform(&a) + curand_normal(&b) + curand_uniform4(&b).x; *y = curand_normal_double(&a) + curand(&b) + curand_poisson(&b, 7.5); }",
+          "#include <thrust/random.h>
+extern \"C\" __global__ void K(float *x, int *y) { thrust::default_random_engine e(3); e.discard(threadIdx.x); thrust::uniform_real_distribution<float> u(1, 2); thrust::uniform_int_distribution<int> i(1, 6); thrust::normal_distribution<float> n; *x = u(e) + n(e); *y = i(e); }"],
     ),
     construct(
         "`cuda::atomic`, `cuda::atomic_ref`, `cuda_pipeline.h`",
@@ -126,10 +139,16 @@ extern \"C\" __global__ void K(float *x) { __shared__ float tile[32]; __pipeline
         ],
     ),
     construct(
-        "`cuda::pipeline`, `cuda::barrier`",
+        "`cuda::pipeline`, `cuda::barrier`, `cuda::latch`, `cuda::counting_semaphore`, `cuda::memcpy_async`",
         &[
-            "#include <cuda/barrier>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
-            "#include <cuda/pipeline>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
+            "#include <cuda/barrier>
+extern \"C\" __global__ void K(int *x) { __shared__ int part[32]; __shared__ cuda::barrier<cuda::thread_scope_block> all; if (threadIdx.x == 0) init(&all, blockDim.x); __syncthreads(); cuda::memcpy_async(&part[threadIdx.x], &x[threadIdx.x], 4, all); all.arrive_and_wait(); x[threadIdx.x] = part[31 - threadIdx.x]; }",
+            "#include <cuda/pipeline>
+extern \"C\" __global__ void K(int *x) { __shared__ int part[32]; auto pipe = cuda::make_pipeline(); pipe.producer_acquire(); cuda::memcpy_async(&part[threadIdx.x], &x[threadIdx.x], 4, pipe); pipe.producer_commit(); pipe.consumer_wait(); x[threadIdx.x] = part[threadIdx.x] + 1; pipe.consumer_release(); }",
+            "#include <cuda/latch>
+#include <cuda/semaphore>
+__device__ cuda::counting_semaphore<cuda::thread_scope_device, 4> places(4);
+extern \"C\" __global__ void K(int *x) { __shared__ cuda::latch<cuda::thread_scope_block> come; if (threadIdx.x == 0) init(&come, blockDim.x); __syncthreads(); come.arrive_and_wait(); if (places.try_acquire()) { atomicAdd(x, 1); places.release(); } }",
         ],
     ),
     construct(
@@ -138,14 +157,24 @@ extern \"C\" __global__ void K(float *x) { __shared__ float tile[32]; __pipeline
           "extern \"C\" __global__ void K(cudaSurfaceObject_t s, double2 *x) { *x = surf2DLayeredread<double2>(s, 16, 2, 1, cudaBoundaryModeClamp); surf3Dwrite(make_uchar4(1, 2, 3, 4), s, 4, 2, 1); }"],
     ),
     construct(
-        "host functions that call CUB for whole devices",
+        "host functions that call CUB or Thrust for whole devices",
         &["#include <cub/device/device_radix_sort.cuh>
 extern \"C\" __global__ void K(int *x) { *x = 1; }
-cudaError_t sort(int *a, int *b, int n, cudaStream_t stream) { size_t size; cub::DoubleBuffer<int> keys(a, b); cub::DeviceRadixSort::SortKeys(nullptr, size, keys, n, 0, 32, stream); return cub::DeviceReduce::Sum(a, size, keys.Current(), b, n); }"],
+cudaError_t sort(int *a, int *b, int n, cudaStream_t stream) { size_t size; cub::DoubleBuffer<int> keys(a, b); cub::DeviceRadixSort::SortKeys(nullptr, size, keys, n, 0, 32, stream); return cub::DeviceReduce::Sum(a, size, keys.Current(), b, n); }",
+          "#include <thrust/device_ptr.h>
+#include <thrust/sort.h>
+extern \"C\" __global__ void K(int *x) { *x = 1; }
+void sort(int *x, int n) { thrust::device_ptr<int> from(x); thrust::sort(from, from + n); }"],
     ),
     construct(
-        "Thrust for whole devices",
-        &["#include <thrust/sort.h>\nextern \"C\" __global__ void K(int *x) { *x = 1; }"],
+        "host functions that call cuRAND, cuFFT, cuSPARSE, cuSOLVER (dense) or cuBLASLt",
+        &["#include <cublasLt.h>
+#include <cufft.h>
+#include <curand.h>
+#include <cusolverDn.h>
+#include <cusparse.h>
+extern \"C\" __global__ void K(float *x) { *x = 1; }
+int numbers(float *x, int n) { curandGenerator_t g; cufftHandle plan; cusparseHandle_t sparse; cusolverDnHandle_t solver; cublasLtHandle_t light; curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT); cufftPlan1d(&plan, n, CUFFT_C2C, 1); cusparseCreate(&sparse); cusolverDnCreate(&solver); cublasLtCreate(&light); return curandGenerateUniform(g, x, n); }"],
     ),
     construct(
         "launches from kernels",

@@ -26,11 +26,44 @@ __OFFLOAD_UNARY(cosh) __OFFLOAD_UNARY(exp) __OFFLOAD_UNARY(exp2) __OFFLOAD_UNARY
 __OFFLOAD_UNARY(floor) __OFFLOAD_UNARY(log) __OFFLOAD_UNARY(log2) __OFFLOAD_UNARY(log10) __OFFLOAD_UNARY(rint)
 __OFFLOAD_UNARY(round) __OFFLOAD_UNARY(rsqrt) __OFFLOAD_UNARY(sin) __OFFLOAD_UNARY(sinh) __OFFLOAD_UNARY(sqrt)
 __OFFLOAD_UNARY(tan) __OFFLOAD_UNARY(tanh) __OFFLOAD_UNARY(trunc)
+__OFFLOAD_UNARY(acosh) __OFFLOAD_UNARY(asinh) __OFFLOAD_UNARY(atanh) __OFFLOAD_UNARY(cbrt) __OFFLOAD_UNARY(erfc)
+__OFFLOAD_UNARY(expm1) __OFFLOAD_UNARY(lgamma) __OFFLOAD_UNARY(log1p) __OFFLOAD_UNARY(logb) __OFFLOAD_UNARY(nearbyint)
+__OFFLOAD_UNARY(tgamma) __OFFLOAD_UNARY(exp10) __OFFLOAD_UNARY(sinpi) __OFFLOAD_UNARY(cospi) __OFFLOAD_UNARY(rcbrt)
+__OFFLOAD_UNARY(erfcx) __OFFLOAD_UNARY(erfinv) __OFFLOAD_UNARY(erfcinv) __OFFLOAD_UNARY(normcdf)
+__OFFLOAD_UNARY(normcdfinv)
 #undef __OFFLOAD_UNARY
-__OFFLOAD_FN float pow(float x, float y) { return powf(x, y); }
-__OFFLOAD_FN float fmod(float x, float y) { return fmodf(x, y); }
-__OFFLOAD_FN float atan2(float y, float x) { return atan2f(y, x); }
+// The C++ library of this machine has templates that kernels could call as well, and that call functions of the host: these
+// are better in kernels.
+#define __OFFLOAD_OF_INTEGER(NAME) \
+  template <typename T, typename __offload_if<__is_integral(T)>::type = 0> __OFFLOAD_FN double NAME(T x) { \
+    return NAME((double)x); \
+  }
+__OFFLOAD_OF_INTEGER(acos) __OFFLOAD_OF_INTEGER(asin) __OFFLOAD_OF_INTEGER(atan) __OFFLOAD_OF_INTEGER(ceil)
+__OFFLOAD_OF_INTEGER(cos) __OFFLOAD_OF_INTEGER(cosh) __OFFLOAD_OF_INTEGER(exp) __OFFLOAD_OF_INTEGER(exp2)
+__OFFLOAD_OF_INTEGER(erf) __OFFLOAD_OF_INTEGER(fabs) __OFFLOAD_OF_INTEGER(floor) __OFFLOAD_OF_INTEGER(log)
+__OFFLOAD_OF_INTEGER(log2) __OFFLOAD_OF_INTEGER(log10) __OFFLOAD_OF_INTEGER(rint) __OFFLOAD_OF_INTEGER(round)
+__OFFLOAD_OF_INTEGER(sin) __OFFLOAD_OF_INTEGER(sinh) __OFFLOAD_OF_INTEGER(sqrt) __OFFLOAD_OF_INTEGER(tan)
+__OFFLOAD_OF_INTEGER(tanh) __OFFLOAD_OF_INTEGER(trunc) __OFFLOAD_OF_INTEGER(acosh) __OFFLOAD_OF_INTEGER(asinh)
+__OFFLOAD_OF_INTEGER(atanh) __OFFLOAD_OF_INTEGER(cbrt) __OFFLOAD_OF_INTEGER(erfc) __OFFLOAD_OF_INTEGER(expm1)
+__OFFLOAD_OF_INTEGER(lgamma) __OFFLOAD_OF_INTEGER(log1p) __OFFLOAD_OF_INTEGER(logb) __OFFLOAD_OF_INTEGER(nearbyint)
+__OFFLOAD_OF_INTEGER(tgamma)
+#undef __OFFLOAD_OF_INTEGER
+#define __OFFLOAD_BINARY(NAME) __OFFLOAD_FN float NAME(float x, float y) { return NAME##f(x, y); }
+__OFFLOAD_BINARY(pow) __OFFLOAD_BINARY(fmod) __OFFLOAD_BINARY(atan2) __OFFLOAD_BINARY(hypot) __OFFLOAD_BINARY(fdim)
+__OFFLOAD_BINARY(nextafter) __OFFLOAD_BINARY(remainder) __OFFLOAD_BINARY(copysign) __OFFLOAD_BINARY(fmax)
+__OFFLOAD_BINARY(fmin) __OFFLOAD_BINARY(rhypot)
+#undef __OFFLOAD_BINARY
 __OFFLOAD_FN float fma(float a, float b, float c) { return fmaf(a, b, c); }
+__OFFLOAD_FN float scalbn(float x, int exponent) { return scalbnf(x, exponent); }
+__OFFLOAD_FN float scalbln(float x, long exponent) { return scalblnf(x, exponent); }
+__OFFLOAD_FN float ldexp(float x, int exponent) { return ldexpf(x, exponent); }
+__OFFLOAD_FN float frexp(float x, int *exponent) { return frexpf(x, exponent); }
+__OFFLOAD_FN float remquo(float x, float y, int *quotient) { return remquof(x, y, quotient); }
+__OFFLOAD_FN int ilogb(float x) { return ilogbf(x); }
+__OFFLOAD_FN long lrint(float x) { return lrintf(x); }
+__OFFLOAD_FN long lround(float x) { return lroundf(x); }
+__OFFLOAD_FN long long llrint(float x) { return llrintf(x); }
+__OFFLOAD_FN long long llround(float x) { return llroundf(x); }
 __OFFLOAD_FN void sincos(float v, float *sine, float *cosine) { sincosf(v, sine, cosine); }
 namespace std {
 __OFFLOAD_FN float modf(float v, float *whole) { return ::modff(v, whole); }

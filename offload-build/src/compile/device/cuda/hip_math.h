@@ -18,6 +18,8 @@
 #define llround __OFFLOAD_REPLACED(llround)
 #define lrint __OFFLOAD_REPLACED(lrint)
 #define lround __OFFLOAD_REPLACED(lround)
+#define logbf __OFFLOAD_REPLACED(logbf)
+#define logb __OFFLOAD_REPLACED(logb)
 #define __HIP_NO_HOST_MIN_MAX_IN_GLOBAL_NAMESPACE__ 1
 #include <__clang_hip_libdevice_declares.h>
 #include <__clang_hip_math.h>
@@ -38,7 +40,18 @@
 #undef llround
 #undef lrint
 #undef lround
+#undef logbf
+#undef logb
 #undef __OFFLOAD_REPLACED
+// By the exponent as a whole number; clang's are calls of a C library.
+__OFFLOAD_FN float logbf(float x) {
+  if (x == 0) return -__builtin_inff();
+  return __builtin_isfinite(x) ? (float)ilogbf(x) : x * x;
+}
+__OFFLOAD_FN double logb(double x) {
+  if (x == 0) return -__builtin_inf();
+  return __builtin_isfinite(x) ? (double)ilogb(x) : x * x;
+}
 
 // The sources are CUDA C++.
 #undef __HIP__

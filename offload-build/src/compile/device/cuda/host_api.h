@@ -12,6 +12,7 @@
 #include <ctime>
 #include <math.h>
 #include <new>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -441,6 +442,7 @@ enum cudaGraphNodeType {
 #define cudaGraphInstantiateFlagAutoFreeOnLaunch 1
 #define cudaGraphDebugDotFlagsVerbose 1
 #define cudaEventRecordDefault 0
+#define cudaEventRecordExternal 1
 #define cudaEventWaitDefault 0
 
 #define __OFFLOAD_HOST extern __attribute__((host))
@@ -515,10 +517,6 @@ __OFFLOAD_HOST cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *gre
 __OFFLOAD_HOST cudaError_t cudaDriverGetVersion(int *version);
 __OFFLOAD_HOST cudaError_t cudaRuntimeGetVersion(int *version);
 __OFFLOAD_HOST cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
-__OFFLOAD_HOST cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
-                                                 unsigned int flags);
-__OFFLOAD_HOST cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *memory, size_t size = 0,
-                                                    unsigned int flags = cudaMemAttachSingle);
 __OFFLOAD_HOST cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
 __OFFLOAD_HOST cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned int flags);
 __OFFLOAD_HOST cudaError_t cudaHostRegister(void *memory, size_t size, unsigned int flags);
@@ -526,7 +524,6 @@ __OFFLOAD_HOST cudaError_t cudaHostUnregister(void *memory);
 __OFFLOAD_HOST cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags);
 __OFFLOAD_HOST cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory);
 __OFFLOAD_HOST cudaError_t cudaMallocPitch(void **memory, size_t *pitch, size_t width, size_t height);
-__OFFLOAD_HOST cudaError_t cudaMalloc3D(cudaPitchedPtr *memory, cudaExtent extent);
 __OFFLOAD_HOST cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                         size_t height, cudaMemcpyKind kind);
 __OFFLOAD_HOST cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -536,7 +533,6 @@ __OFFLOAD_HOST cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *f
 __OFFLOAD_HOST cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
                                                cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaStream_t stream = 0);
-__OFFLOAD_HOST cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent);
 __OFFLOAD_HOST cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory);
 __OFFLOAD_HOST cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned int flags);
 __OFFLOAD_HOST cudaError_t cudaIpcCloseMemHandle(void *memory);
@@ -563,21 +559,11 @@ __OFFLOAD_HOST cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph
                                                 size_t count, const cudaHostNodeParams *parameters);
 __OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block,
                                                                          size_t shared);
-__OFFLOAD_HOST cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id);
-__OFFLOAD_HOST cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int from, int to);
-__OFFLOAD_HOST cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *properties);
-__OFFLOAD_HOST cudaError_t cudaSetValidDevices(int *devices, int count);
-__OFFLOAD_HOST cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
 __OFFLOAD_HOST cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags);
 __OFFLOAD_HOST cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status,
                                                     unsigned long long *id = 0);
 __OFFLOAD_HOST cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode);
-__OFFLOAD_HOST cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned int flags = 0);
 __OFFLOAD_HOST cudaError_t cudaHostGetFlags(unsigned int *flags, void *memory);
-__OFFLOAD_HOST cudaError_t cudaMemset2DAsync(void *memory, size_t pitch, int value, size_t width, size_t height,
-                                             cudaStream_t stream = 0);
-__OFFLOAD_HOST cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
-                                             cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *parameters);
 __OFFLOAD_HOST cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_size, cudaMemRangeAttribute attribute,
                                                     const void *memory, size_t size);
@@ -591,8 +577,6 @@ __OFFLOAD_HOST cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPo
 __OFFLOAD_HOST cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size);
 __OFFLOAD_HOST cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *accesses, size_t count);
 __OFFLOAD_HOST cudaError_t cudaMallocFromPoolAsync(void **memory, size_t size, cudaMemPool_t pool, cudaStream_t stream);
-__OFFLOAD_HOST cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *kernel, int blocks,
-                                                                     int block);
 __OFFLOAD_HOST cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                                     const cudaGraphNode_t *to, size_t count);
 __OFFLOAD_HOST cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
@@ -614,8 +598,6 @@ __OFFLOAD_HOST cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, 
                                                          unsigned long long flags = 0);
 __OFFLOAD_HOST cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t stream);
 __OFFLOAD_HOST cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags);
-__OFFLOAD_HOST cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
-                                                  const cudaStreamAttrValue *value);
 __OFFLOAD_HOST cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
                                                   cudaStreamAttrValue *value);
 __OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
@@ -648,10 +630,90 @@ __OFFLOAD_HOST_INLINE cudaProfilerStart() { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaProfilerStop() { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
 __OFFLOAD_HOST_INLINE cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
-__OFFLOAD_HOST_INLINE cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height) {
-  cudaError_t error = cudaSuccess;
-  for (size_t row = 0; row < height && !error; row++) error = cudaMemset((char *)memory + row * pitch, value, width);
+__OFFLOAD_HOST_INLINE cudaStreamAttachMemAsync(cudaStream_t, void *, size_t = 0, unsigned int = cudaMemAttachSingle) {
+  return cudaSuccess;
+}
+__OFFLOAD_HOST_INLINE cudaStreamSetAttribute(cudaStream_t, cudaStreamAttrID, const cudaStreamAttrValue *) {
+  return cudaSuccess;
+}
+__OFFLOAD_HOST_INLINE cudaSetValidDevices(int *, int) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaGetDevice(device); }
+__OFFLOAD_HOST_INLINE cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
+__OFFLOAD_HOST_INLINE cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned int = 0) {
+  return cudaEventRecord(event, stream);
+}
+__OFFLOAD_HOST_INLINE cudaStreamGetPriority(cudaStream_t, int *priority) {
+  *priority = 0;
+  return cudaSuccess;
+}
+struct __offload_stream_callback {
+  cudaStreamCallback_t function;
+  cudaStream_t stream;
+  void *data;
+};
+static inline __attribute__((host)) void __offload_call_back(void *data) {
+  __offload_stream_callback call = *(__offload_stream_callback *)data;
+  free(data);
+  call.function(call.stream, cudaSuccess, call.data);
+}
+__OFFLOAD_HOST_INLINE cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int) {
+  auto *call = (__offload_stream_callback *)malloc(sizeof(__offload_stream_callback));
+  if (!call) return cudaErrorMemoryAllocation;
+  *call = {callback, stream, data};
+  cudaError_t error = cudaLaunchHostFunc(stream, __offload_call_back, call);
+  if (error) free(call);
   return error;
+}
+__OFFLOAD_HOST_INLINE cudaDeviceGetByPCIBusId(int *device, const char *id) {
+  int count;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  for (int i = 0; i < count && !error; i++) {
+    char own[32];
+    error = cudaDeviceGetPCIBusId(own, sizeof(own), i);
+    if (!error && !strcmp(own, id)) {
+      *device = i;
+      return cudaSuccess;
+    }
+  }
+  return error ? error : cudaErrorInvalidDevice;
+}
+// Of what a device can do with another's memory only whether it reaches it is known.
+__OFFLOAD_HOST_INLINE cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int from, int to) {
+  cudaError_t error = cudaDeviceCanAccessPeer(value, from, to);
+  if (attribute != cudaDevP2PAttrAccessSupported) *value = 0;
+  return error;
+}
+__OFFLOAD_HOST_INLINE cudaMalloc3D(cudaPitchedPtr *memory, cudaExtent extent) {
+  cudaPitchedPtr rows = {nullptr, 0, extent.width, extent.height};
+  cudaError_t error = cudaMallocPitch(&rows.ptr, &rows.pitch, extent.width, extent.height * extent.depth);
+  if (!error) *memory = rows;
+  return error;
+}
+// Rows without space between them are one.
+__OFFLOAD_HOST_INLINE cudaMemset2DAsync(void *memory, size_t pitch, int value, size_t width, size_t height,
+                                        cudaStream_t stream = 0) {
+  if (pitch == width) return cudaMemsetAsync(memory, value, width * height, stream);
+  cudaError_t error = cudaSuccess;
+  for (size_t row = 0; row < height && !error; row++)
+    error = cudaMemsetAsync((char *)memory + row * pitch, value, width, stream);
+  return error;
+}
+__OFFLOAD_HOST_INLINE cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height) {
+  cudaError_t error = cudaMemset2DAsync(memory, pitch, value, width, height);
+  return error ? error : cudaStreamSynchronize(0);
+}
+__OFFLOAD_HOST_INLINE cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream = 0) {
+  cudaError_t error = cudaSuccess;
+  size_t slice = memory.pitch * memory.ysize;
+  for (size_t z = 0; z < extent.depth && !error; z++)
+    error = cudaMemset2DAsync((char *)memory.ptr + z * slice, memory.pitch, value, extent.width, extent.height, stream);
+  return error;
+}
+__OFFLOAD_HOST_INLINE cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
+  cudaError_t error = cudaMemset3DAsync(memory, value, extent);
+  return error ? error : cudaStreamSynchronize(0);
 }
 // What a device has no number for is 0.
 static inline __attribute__((host)) int __offload_device_number(cudaDeviceAttr attribute, int device) {
@@ -692,6 +754,32 @@ __OFFLOAD_HOST_INLINE cudaGetDeviceProperties(cudaDeviceProp *properties, int de
   p.maxGridSize[0] = __offload_device_number(cudaDevAttrMaxGridDimX, device);
   p.maxGridSize[1] = __offload_device_number(cudaDevAttrMaxGridDimY, device);
   p.maxGridSize[2] = __offload_device_number(cudaDevAttrMaxGridDimZ, device);
+  p.memPitch = __offload_device_number(cudaDevAttrMaxPitch, device);
+  p.textureAlignment = __offload_device_number(cudaDevAttrTextureAlignment, device);
+  p.surfaceAlignment = __offload_device_number(cudaDevAttrSurfaceAlignment, device);
+  p.asyncEngineCount = __offload_device_number(cudaDevAttrAsyncEngineCount, device);
+  p.deviceOverlap = __offload_device_number(cudaDevAttrGpuOverlap, device);
+  p.ECCEnabled = __offload_device_number(cudaDevAttrEccEnabled, device);
+  p.pciBusID = __offload_device_number(cudaDevAttrPciBusId, device);
+  p.pciDeviceID = __offload_device_number(cudaDevAttrPciDeviceId, device);
+  p.pciDomainID = __offload_device_number(cudaDevAttrPciDomainId, device);
+  p.tccDriver = __offload_device_number(cudaDevAttrTccDriver, device);
+  p.isMultiGpuBoard = __offload_device_number(cudaDevAttrIsMultiGpuBoard, device);
+  p.multiGpuBoardGroupID = __offload_device_number(cudaDevAttrMultiGpuBoardGroupID, device);
+  p.pageableMemoryAccess = __offload_device_number(cudaDevAttrPageableMemoryAccess, device);
+  p.concurrentManagedAccess = __offload_device_number(cudaDevAttrConcurrentManagedAccess, device);
+  p.streamPrioritiesSupported = __offload_device_number(cudaDevAttrStreamPrioritiesSupported, device);
+  p.globalL1CacheSupported = __offload_device_number(cudaDevAttrGlobalL1CacheSupported, device);
+  p.localL1CacheSupported = __offload_device_number(cudaDevAttrLocalL1CacheSupported, device);
+  p.singleToDoublePrecisionPerfRatio = __offload_device_number(cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
+  p.maxBlocksPerMultiProcessor = __offload_device_number(cudaDevAttrMaxBlocksPerMultiprocessor, device);
+  p.hostNativeAtomicSupported = __offload_device_number(cudaDevAttrHostNativeAtomicSupported, device);
+  p.computePreemptionSupported = __offload_device_number(cudaDevAttrComputePreemptionSupported, device);
+  p.hostRegisterSupported = __offload_device_number(cudaDevAttrHostRegisterSupported, device);
+  p.memoryPoolsSupported = __offload_device_number(cudaDevAttrMemoryPoolsSupported, device);
+  p.persistingL2CacheMaxSize = __offload_device_number(cudaDevAttrMaxPersistingL2CacheSize, device);
+  p.accessPolicyMaxWindowSize = __offload_device_number(cudaDevAttrMaxAccessPolicyWindowSize, device);
+  p.reservedSharedMemPerBlock = __offload_device_number(cudaDevAttrReservedSharedMemoryPerBlock, device);
   p.major = __offload_device_number(cudaDevAttrComputeCapabilityMajor, device);
   p.minor = __offload_device_number(cudaDevAttrComputeCapabilityMinor, device);
   *properties = p;
@@ -800,6 +888,23 @@ __OFFLOAD_HOST_TEMPLATE cudaGetSymbolAddress(void **address, const T &symbol) {
 }
 __OFFLOAD_HOST_TEMPLATE cudaGetSymbolSize(size_t *size, const T &symbol) {
   return cudaGetSymbolSize(size, __OFFLOAD_SYMBOL);
+}
+// What `blocks` of a multiprocessor can have each, besides what each reserves and declares.
+__OFFLOAD_HOST_TEMPLATE cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, T kernel, int blocks, int) {
+  cudaFuncAttributes attributes;
+  int device, all, most, reserved;
+  cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  if (!error) error = cudaGetDevice(&device);
+  if (error) return error;
+  if (blocks < 1) return cudaErrorInvalidValue;
+  all = __offload_device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+  most = __offload_device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  reserved = __offload_device_number(cudaDevAttrReservedSharedMemoryPerBlock, device);
+  int each = all / blocks - reserved;
+  if (each > most) each = most;
+  each -= (int)attributes.sharedSizeBytes;
+  *size = each > 0 ? each : 0;
+  return cudaSuccess;
 }
 // The block with the most threads at once on a multiprocessor; of several the largest.
 __OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared = 0,

@@ -1,7 +1,7 @@
 // Random numbers in kernels: https://docs.nvidia.com/cuda/curand/device-api-overview.html
 //
 // Philox gives the numbers that CUDA gives. The sequences of XORWOW begin elsewhere: how CUDA derives them from a seed is
-// not documented. MRG32k3a, MTGP32, Sobol's sequences and the distributions of whole numbers are left to NVIDIA's headers.
+// not documented. MRG32k3a, MTGP32, Sobol's sequences and discrete distributions are left to NVIDIA's headers.
 #pragma once
 #define __OFFLOAD_RANDOM static __device__ __forceinline__
 
@@ -149,6 +149,20 @@ __OFFLOAD_RANDOM uint4 __offload_words(curandStateXORWOW *state) {
   return words;
 }
 __OFFLOAD_RANDOM uint4 __offload_words(curandStatePhilox4_32_10 *state) { return curand4(state); }
+// Products of uniform numbers (Knuth), of which 16 in the mean are taken at a time: exp(-16) is no denormal number.
+template <typename STATE> __OFFLOAD_RANDOM unsigned int __offload_poisson(STATE *state, double mean) {
+  if (mean > 4096) {
+    double v = mean + sqrt(mean) * __offload_normal(__offload_words(state)).x + 0.5;
+    return v > 0 ? (unsigned int)v : 0;
+  }
+  unsigned int count = 0;
+  for (; mean > 0; mean -= 16) {
+    float end = expf(mean < 16 ? -(float)mean : -16.0f), product = __offload_uniform(curand(state));
+    for (; product > end; count++)
+      product *= __offload_uniform(curand(state));
+  }
+  return count;
+}
 
 #define __OFFLOAD_DISTRIBUTIONS(STATE) \
   __OFFLOAD_RANDOM float curand_uniform(STATE *state) { return __offload_uniform(curand(state)); } \
@@ -176,6 +190,15 @@ __OFFLOAD_RANDOM uint4 __offload_words(curandStatePhilox4_32_10 *state) { return
     double2 pair = curand_normal2_double(state); \
     state->normal_double = pair.y; \
     return pair.x; \
+  } \
+  __OFFLOAD_RANDOM unsigned int curand_poisson(STATE *state, double mean) { return __offload_poisson(state, mean); } \
+  __OFFLOAD_RANDOM float2 curand_log_normal2(STATE *state, float mean, float deviation) { \
+    float2 pair = curand_normal2(state); \
+    return float2{expf(mean + deviation * pair.x), expf(mean + deviation * pair.y)}; \
+  } \
+  __OFFLOAD_RANDOM double2 curand_log_normal2_double(STATE *state, double mean, double deviation) { \
+    double2 pair = curand_normal2_double(state); \
+    return double2{exp(mean + deviation * pair.x), exp(mean + deviation * pair.y)}; \
   } \
   __OFFLOAD_RANDOM float curand_log_normal(STATE *state, float mean, float deviation) { \
     return expf(mean + deviation * curand_normal(state)); \

@@ -131,7 +131,7 @@ __OFFLOAD_MATH(sqrt, sqrtf)
 __OFFLOAD_MATH(rsqrt, rsqrtf) __OFFLOAD_MATH(rcp, 1.0f /)
 __OFFLOAD_MATH(exp, expf) __OFFLOAD_MATH(exp2, exp2f) __OFFLOAD_MATH(exp10, exp10f)
 __OFFLOAD_MATH(log, logf) __OFFLOAD_MATH(log2, log2f) __OFFLOAD_MATH(log10, log10f)
-__OFFLOAD_MATH(sin, sinf) __OFFLOAD_MATH(cos, cosf) __OFFLOAD_MATH(tanh, tanhf)
+__OFFLOAD_MATH(sin, sinf) __OFFLOAD_MATH(cos, cosf) __OFFLOAD_MATH(tanh, tanhf) __OFFLOAD_MATH(tanh_approx, tanhf)
 __OFFLOAD_MATH(ceil, ceilf) __OFFLOAD_MATH(floor, floorf) __OFFLOAD_MATH(trunc, truncf) __OFFLOAD_MATH(rint, rintf)
 #undef __OFFLOAD_MATH
 

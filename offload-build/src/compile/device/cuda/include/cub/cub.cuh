@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #endif
+#include <cub/util_debug.cuh>
 #include <cub/util_type.cuh>
 #include <cub/block/block_adjacent_difference.cuh>
 #include <cub/block/block_discontinuity.cuh>
