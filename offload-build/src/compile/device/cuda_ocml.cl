@@ -2,12 +2,16 @@
 // that inverts another: https://github.com/ROCm/llvm-project/blob/amd-staging/amd/device-libs/doc/OCML.md
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
+// The CPU has another (host_ocml.cl).
+#ifndef OCML_FUNCTION
+#define OCML_FUNCTION
+#endif
 #define OCML_UNARY(NAME, FUNCTION)                                                                    \
-  float __ocml_##NAME##_f32(float x) { return FUNCTION(x); }                                          \
-  double __ocml_##NAME##_f64(double x) { return FUNCTION(x); }
+  OCML_FUNCTION float __ocml_##NAME##_f32(float x) { return FUNCTION(x); }                            \
+  OCML_FUNCTION double __ocml_##NAME##_f64(double x) { return FUNCTION(x); }
 #define OCML_BINARY(NAME)                                                                             \
-  float __ocml_##NAME##_f32(float x, float y) { return NAME(x, y); }                                  \
-  double __ocml_##NAME##_f64(double x, double y) { return NAME(x, y); }
+  OCML_FUNCTION float __ocml_##NAME##_f32(float x, float y) { return NAME(x, y); }                    \
+  OCML_FUNCTION double __ocml_##NAME##_f64(double x, double y) { return NAME(x, y); }
 OCML_UNARY(acos, acos) OCML_UNARY(acosh, acosh) OCML_UNARY(asin, asin) OCML_UNARY(asinh, asinh)
 OCML_UNARY(atan, atan) OCML_UNARY(atanh, atanh) OCML_UNARY(cbrt, cbrt) OCML_UNARY(cos, cos)
 OCML_UNARY(cosh, cosh) OCML_UNARY(cospi, cospi) OCML_UNARY(erf, erf) OCML_UNARY(erfc, erfc)

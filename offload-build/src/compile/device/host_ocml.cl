@@ -1,4 +1,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+// A loop over work-items is vectorised only if no call is left in it, and several calls of a function as long as `erf`
+// would not be inlined.
+#define OCML_FUNCTION __attribute__((always_inline))
+
 // PoCL's function never reaches 1, which C99 asks for at infinity. From these numbers on 1 is nearest.
 static float __attribute__((overloadable)) host_tanh(float x) { return fabs(x) > 9.02f ? copysign(1.0f, x) : tanh(x); }
 static double __attribute__((overloadable)) host_tanh(double x) { return fabs(x) > 19.07 ? copysign(1.0, x) : tanh(x); }

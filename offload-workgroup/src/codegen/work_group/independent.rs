@@ -18,34 +18,40 @@
 use std::fmt::Write;
 
 use super::FunctionWriter;
+use crate::WARP_SIZE;
 use crate::codegen::region::{Exit, Nodes, RegionCopy, write_region};
-use crate::ir::function::BarrierScope;
-
-/// Flags in the code of a region that is due. Without one it is executed at once.
-mod due {
-    /// It begins with a barrier of the whole warp.
-    pub(super) const WARP: u32 = 1 << 30;
-    /// It begins with a barrier of the block.
-    pub(super) const BLOCK: u32 = 2 << 30;
-    /// The work-item has returned.
-    pub(super) const RETURNED: u32 = 3 << 30;
-}
 
 impl FunctionWriter<'_, '_> {
     /// Writes the regions for work-items that are scheduled independently.
     pub(super) fn write_independent_regions(&mut self, empty: u64) {
         let regions = self.plan.regions.len();
+        let has_warp_versions = self.has_warp_versions();
+        if has_warp_versions {
+            self.find_warp_vectors(empty);
+        }
         self.write_prologue(empty);
-        self.write_scheduler();
+        self.write_scheduler(has_warp_versions);
         for number in 0..regions {
+            let _ = writeln!(self.body, "offload.begin.p{number}:");
+            if has_warp_versions {
+                let _ = write!(
+                    self.body,
+                    "  %offload.is.whole.p{number} = icmp eq i32 %offload.active, %offload.all.lanes\n  \
+                     br i1 %offload.is.whole.p{number}, label %offload.whole.p{number}, label %offload.some.p{number}\n"
+                );
+                self.write_warp_version(number, empty);
+            } else {
+                let _ = writeln!(self.body, "  br label %offload.some.p{number}");
+            }
             let accesses = self.new_access_group();
             self.write_lane_loop(number, Nodes { empty, accesses });
         }
     }
 
-    fn write_scheduler(&mut self) {
+    fn write_scheduler(&mut self, has_warp_versions: bool) {
         let offset = self.plan.due_offset();
         let size = self.context.warp_size;
+        let low = WARP_SIZE.saturating_sub(1);
         let mut cases = String::new();
         for number in 0..self.plan.regions.len() {
             let code = self.plan.schedule_position(number);
@@ -55,6 +61,10 @@ impl FunctionWriter<'_, '_> {
             self.body,
             "  %offload.width = trunc i64 %offload.local_size.0 to i32\n  \
              %offload.height = trunc i64 %offload.local_size.1 to i32\n  \
+             %offload.width.rest = and i64 %offload.local_size.0, {low}\n  \
+             %offload.width.of.warps = sub i64 %offload.local_size.0, %offload.width.rest\n  \
+             %offload.has.rows = icmp eq i64 %offload.width.rest, 0\n  \
+             %offload.all.lanes = sext i1 %offload.has.rows to i32\n  \
              %offload.due.offset = mul nuw i64 %offload.count, {offset}\n  \
              %offload.due = getelementptr inbounds i8, ptr %offload.frame, i64 %offload.due.offset\n  \
              br label %offload.block\n\
@@ -66,8 +76,14 @@ impl FunctionWriter<'_, '_> {
              %offload.lanes = getelementptr inbounds i32, ptr %offload.due, i64 %offload.warp\n  \
              %offload.items.left = sub i64 %offload.count, %offload.warp\n  \
              %offload.is_last = icmp ult i64 %offload.items.left, {size}\n  \
-             %offload.lanes.left = select i1 %offload.is_last, i64 %offload.items.left, i64 {size}\n  \
-             br label %offload.next\n\
+             %offload.lanes.left = select i1 %offload.is_last, i64 %offload.items.left, i64 {size}\n"
+        );
+        if has_warp_versions {
+            self.write_warp_position();
+        }
+        let _ = write!(
+            self.body,
+            "  br label %offload.next\n\
              offload.next:\n  \
              %offload.chosen = call i64 @__offload_warp_next(ptr %offload.lanes, i64 %offload.lanes.left)\n  \
              %offload.region = trunc i64 %offload.chosen to i32\n  \
@@ -88,13 +104,13 @@ impl FunctionWriter<'_, '_> {
 
     /// Writes region `n` as a loop over the lanes in `%offload.active`, the lowest first.
     fn write_lane_loop(&mut self, n: usize, nodes: Nodes) {
-        let copy = RegionCopy { region: n, suffix: n, chunk: None };
+        let copy = RegionCopy { region: n, suffix: n, chunk: None, is_warp: false };
         let text = write_region(self.plan, copy, nodes, None);
         let _ = write!(
             self.body,
-            "offload.begin.p{n}:\n{head}  br label %offload.lanes.p{n}\n\
+            "offload.some.p{n}:\n{head}  br label %offload.lanes.p{n}\n\
              offload.lanes.p{n}:\n  \
-             %offload.left.p{n} = phi i32 [ %offload.active, %offload.begin.p{n} ], [ %offload.rest.p{n}, %offload.end.p{n} ]\n  \
+             %offload.left.p{n} = phi i32 [ %offload.active, %offload.some.p{n} ], [ %offload.rest.p{n}, %offload.end.p{n} ]\n  \
              %offload.lane.p{n} = call i32 @__offload_warp_lane(i32 %offload.left.p{n})\n  \
              %offload.lane.wide.p{n} = zext i32 %offload.lane.p{n} to i64\n  \
              %offload.i.p{n} = add nuw i64 %offload.warp, %offload.lane.wide.p{n}\n  \
@@ -129,7 +145,7 @@ impl FunctionWriter<'_, '_> {
         }
         let mut operands = Vec::new();
         for exit in exits {
-            operands.push(format!("[ {}, %{} ]", self.due_code(exit.successor), exit.block));
+            operands.push(format!("[ {}, %{} ]", self.plan.due_code(exit.successor), exit.block));
         }
         let _ = writeln!(
             self.body,
@@ -138,18 +154,5 @@ impl FunctionWriter<'_, '_> {
              store i32 %offload.to.p{n}, ptr %offload.due.at.p{n}, align 4",
             operands.join(", ")
         );
-    }
-
-    /// The code of `successor`, 0 for the end.
-    fn due_code(&self, successor: usize) -> u32 {
-        let Some(region) = self.plan.regions.get(successor).filter(|_| successor != 0) else {
-            return due::RETURNED;
-        };
-        let flag = match region.scope {
-            BarrierScope::Warp => due::WARP,
-            BarrierScope::Lanes => 0,
-            BarrierScope::Group | BarrierScope::Chunk(_) => due::BLOCK,
-        };
-        flag | self.plan.schedule_position(successor)
     }
 }

@@ -39,6 +39,15 @@
 #undef lrint
 #undef lround
 #undef __OFFLOAD_REPLACED
+// The CPU has defined these.
+#undef __builtin_expf
+#undef __builtin_exp2f
+#undef __builtin_exp10f
+#undef __builtin_logf
+#undef __builtin_log2f
+#undef __builtin_log10f
+#undef __builtin_ldexpf
+#undef __builtin_ldexp
 
 // The sources are CUDA C++.
 #undef __HIP__
