@@ -11,6 +11,7 @@
 //! profit        whether vectors are faster
 //! writer        names of values, and variables
 //! instructions  instructions, accesses of memory, calls
+//! members       accesses of structures whose members lie side by side
 //! branches      masks
 //! ```
 //!
@@ -20,6 +21,7 @@ mod accesses;
 mod branches;
 mod calls;
 mod instructions;
+mod members;
 mod order;
 mod parts;
 mod profit;
@@ -111,6 +113,9 @@ pub(crate) fn vectorize(
         local: Names::default(),
         variables: BTreeMap::new(),
         block: usize::MAX,
+        members: HashMap::new(),
+        stores: Vec::new(),
+        stored: Vec::new(),
         mask: None,
         out: String::new(),
         names: 0,

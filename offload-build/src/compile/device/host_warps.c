@@ -42,7 +42,7 @@ static INLINE void exchange(u32 active) {
 }
 
 /* A barrier of the warp at which all lanes wait. */
-void __offload_warp_pass(void) { exchange(~0u); }
+INLINE void __offload_warp_pass(void) { exchange(~0u); }
 
 /* The region that the warp whose first thread is `due[0]` executes next, and in the upper half the lanes that do; without
  * lanes if all wait at a barrier of the block or have returned.

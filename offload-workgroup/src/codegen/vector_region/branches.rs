@@ -50,6 +50,7 @@ impl<'f> VectorWriter<'_, 'f> {
             }
             self.write_terminator(number, block, &next)?;
             self.local = Default::default();
+            self.members.clear();
             self.mask = None;
             self.block = usize::MAX;
             self.close_loops(position, number);
