@@ -120,6 +120,16 @@ define spir_kernel void @none() #0 {
 "#;
 
     #[test]
+    fn launch_bounds_are_in_the_attributes_of_a_function() {
+        let module = "define ptx_kernel void @sized(ptr %x) #0 {\n}\ndefine ptx_kernel void @other() #1 {\n}\n\
+                      attributes #0 = { convergent \"nvvm.maxntid\"=\"256\" \"nvvm.minctasm\"=\"4\" }\n\
+                      attributes #1 = { convergent }\n";
+        let kernels = kernels(module);
+        let bounds: Vec<_> = kernels.iter().map(|kernel| kernel.launch_bound).collect();
+        assert_eq!(bounds, [Some(256), None]);
+    }
+
+    #[test]
     fn kernels_and_arguments() {
         let kernels = kernels(MODULE);
         assert_eq!(kernels.len(), 2);

@@ -34,7 +34,7 @@ mod tests {
     ];
 
     /// [`REVISION`], and the digest of [`SOURCES`] at that revision.
-    const KNOWN: (u32, &str) = (18, "0a77e8ef80dd6088");
+    const KNOWN: (u32, &str) = (18, "a387bdad7c9011b4");
 
     #[test]
     fn sources_of_cached_results_are_those_of_the_revision() {

@@ -30,7 +30,7 @@ impl FunctionWriter<'_, '_> {
             self.find_warp_vectors(empty);
         }
         self.write_prologue(empty);
-        self.write_scheduler(has_warp_versions);
+        self.write_scheduler();
         for number in 0..regions {
             let _ = writeln!(self.body, "offload.begin.p{number}:");
             if has_warp_versions {
@@ -48,10 +48,11 @@ impl FunctionWriter<'_, '_> {
         }
     }
 
-    fn write_scheduler(&mut self, has_warp_versions: bool) {
+    fn write_scheduler(&mut self) {
         let offset = self.plan.due_offset();
         let size = self.context.warp_size;
-        let low = WARP_SIZE.saturating_sub(1);
+        let low = i64::from(WARP_SIZE.saturating_sub(1));
+        let high = !low;
         let mut cases = String::new();
         for number in 0..self.plan.regions.len() {
             let code = self.plan.schedule_position(number);
@@ -76,14 +77,13 @@ impl FunctionWriter<'_, '_> {
              %offload.lanes = getelementptr inbounds i32, ptr %offload.due, i64 %offload.warp\n  \
              %offload.items.left = sub i64 %offload.count, %offload.warp\n  \
              %offload.is_last = icmp ult i64 %offload.items.left, {size}\n  \
-             %offload.lanes.left = select i1 %offload.is_last, i64 %offload.items.left, i64 {size}\n"
-        );
-        if has_warp_versions {
-            self.write_warp_position();
-        }
-        let _ = write!(
-            self.body,
-            "  br label %offload.next\n\
+             %offload.lanes.left = select i1 %offload.is_last, i64 %offload.items.left, i64 {size}\n  \
+             %offload.warp.first = urem i64 %offload.warp, %offload.local_size.0\n  \
+             %offload.warp.x = and i64 %offload.warp.first, {high}\n  \
+             %offload.warp.row = udiv i64 %offload.warp, %offload.local_size.0\n  \
+             %offload.warp.y = urem i64 %offload.warp.row, %offload.local_size.1\n  \
+             %offload.warp.z = udiv i64 %offload.warp.row, %offload.local_size.1\n  \
+             br label %offload.next\n\
              offload.next:\n  \
              %offload.chosen = call i64 @__offload_warp_next(ptr %offload.lanes, i64 %offload.lanes.left)\n  \
              %offload.region = trunc i64 %offload.chosen to i32\n  \
@@ -102,7 +102,8 @@ impl FunctionWriter<'_, '_> {
         );
     }
 
-    /// Writes region `n` as a loop over the lanes in `%offload.active`, the lowest first.
+    /// Writes region `n` as a loop over the lanes in `%offload.active`, the lowest first. A lane in the row of the one before
+    /// needs no division for its position.
     fn write_lane_loop(&mut self, n: usize, nodes: Nodes) {
         let copy = RegionCopy { region: n, suffix: n, chunk: None, is_warp: false };
         let text = write_region(self.plan, copy, nodes, None);
@@ -111,17 +112,31 @@ impl FunctionWriter<'_, '_> {
             "offload.some.p{n}:\n{head}  br label %offload.lanes.p{n}\n\
              offload.lanes.p{n}:\n  \
              %offload.left.p{n} = phi i32 [ %offload.active, %offload.some.p{n} ], [ %offload.rest.p{n}, %offload.end.p{n} ]\n  \
+             %offload.i.before.p{n} = phi i64 [ %offload.warp, %offload.some.p{n} ], [ %offload.i.p{n}, %offload.end.p{n} ]\n  \
+             %offload.x.before.p{n} = phi i64 [ %offload.warp.first, %offload.some.p{n} ], [ %offload.x.p{n}, %offload.end.p{n} ]\n  \
+             %offload.y.before.p{n} = phi i64 [ %offload.warp.y, %offload.some.p{n} ], [ %offload.y.p{n}, %offload.end.p{n} ]\n  \
+             %offload.z.before.p{n} = phi i64 [ %offload.warp.z, %offload.some.p{n} ], [ %offload.z.p{n}, %offload.end.p{n} ]\n  \
              %offload.lane.p{n} = call i32 @__offload_warp_lane(i32 %offload.left.p{n})\n  \
              %offload.lane.wide.p{n} = zext i32 %offload.lane.p{n} to i64\n  \
              %offload.i.p{n} = add nuw i64 %offload.warp, %offload.lane.wide.p{n}\n  \
+             %offload.step.p{n} = sub nuw i64 %offload.i.p{n}, %offload.i.before.p{n}\n  \
+             %offload.x.near.p{n} = add nuw i64 %offload.x.before.p{n}, %offload.step.p{n}\n  \
+             %offload.is.near.p{n} = icmp ult i64 %offload.x.near.p{n}, %offload.local_size.0\n  \
+             br i1 %offload.is.near.p{n}, label %offload.placed.p{n}, label %offload.far.p{n}\n\
+             offload.far.p{n}:\n  \
              %offload.i.narrow.p{n} = trunc i64 %offload.i.p{n} to i32\n  \
              %offload.x.narrow.p{n} = urem i32 %offload.i.narrow.p{n}, %offload.width\n  \
              %offload.row.p{n} = udiv i32 %offload.i.narrow.p{n}, %offload.width\n  \
              %offload.y.narrow.p{n} = urem i32 %offload.row.p{n}, %offload.height\n  \
              %offload.z.narrow.p{n} = udiv i32 %offload.row.p{n}, %offload.height\n  \
-             %offload.x.p{n} = zext i32 %offload.x.narrow.p{n} to i64\n  \
-             %offload.y.p{n} = zext i32 %offload.y.narrow.p{n} to i64\n  \
-             %offload.z.p{n} = zext i32 %offload.z.narrow.p{n} to i64\n",
+             %offload.x.far.p{n} = zext i32 %offload.x.narrow.p{n} to i64\n  \
+             %offload.y.far.p{n} = zext i32 %offload.y.narrow.p{n} to i64\n  \
+             %offload.z.far.p{n} = zext i32 %offload.z.narrow.p{n} to i64\n  \
+             br label %offload.placed.p{n}\n\
+             offload.placed.p{n}:\n  \
+             %offload.x.p{n} = phi i64 [ %offload.x.near.p{n}, %offload.lanes.p{n} ], [ %offload.x.far.p{n}, %offload.far.p{n} ]\n  \
+             %offload.y.p{n} = phi i64 [ %offload.y.before.p{n}, %offload.lanes.p{n} ], [ %offload.y.far.p{n}, %offload.far.p{n} ]\n  \
+             %offload.z.p{n} = phi i64 [ %offload.z.before.p{n}, %offload.lanes.p{n} ], [ %offload.z.far.p{n}, %offload.far.p{n} ]\n",
             head = text.head,
         );
         self.write_work_item(copy, &text, "");

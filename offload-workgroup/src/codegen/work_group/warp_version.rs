@@ -58,20 +58,6 @@ impl FunctionWriter<'_, '_> {
         self.has_vector_regions = !self.vector_regions.is_empty();
     }
 
-    /// Writes the position of a warp that is a part of a row.
-    pub(super) fn write_warp_position(&mut self) {
-        let low = u64::from(WARP_SIZE).saturating_sub(1);
-        let _ = write!(
-            self.body,
-            "  %offload.row.first = urem i64 %offload.warp, %offload.local_size.0\n  \
-             %offload.warp.x = and i64 %offload.row.first, {}\n  \
-             %offload.warp.row = udiv i64 %offload.warp, %offload.local_size.0\n  \
-             %offload.warp.y = urem i64 %offload.warp.row, %offload.local_size.1\n  \
-             %offload.warp.z = udiv i64 %offload.warp.row, %offload.local_size.1\n",
-            !low.cast_signed()
-        );
-    }
-
     /// Writes the version of region `n` for whole warps.
     pub(super) fn write_warp_version(&mut self, n: usize, empty: u64) {
         let accesses = self.new_access_group();
