@@ -66,7 +66,9 @@ float __ocml_rlen4_f32(float x, float y, float z, float w) {
 double __ocml_rlen4_f64(double x, double y, double z, double w) { return 1 / __ocml_len4_f64(x, y, z, w); }
 
 // The normal distribution. An error of the argument, which grows with it, is undone by the slope.
+#ifndef OCML_NCDF_F32
 float __ocml_ncdf_f32(float x) { return (float)(0.5 * erfc((double)x * -M_SQRT1_2)); }
+#endif
 double __ocml_ncdf_f64(double x) {
   double z = x * -M_SQRT1_2;
   // M_SQRT1_2 is larger than the root of a half by this.
