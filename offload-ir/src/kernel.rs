@@ -15,6 +15,8 @@ pub struct Kernel {
     pub args: Vec<KernelArg>,
     /// `reqd_work_group_size`.
     pub required_work_group: Option<[u32; 3]>,
+    /// The most work-items of a work-group, by `__launch_bounds__` of CUDA C++.
+    pub launch_bound: Option<u32>,
     /// The size of sub-groups that the kernel requires.
     pub required_sub_group: Option<u32>,
 }
@@ -59,6 +61,8 @@ impl Kernel {
         offload_workgroup::Kernel::new(self.name.clone())
             .with_arguments(arguments)
             .with_required_work_group(self.required_work_group)
+            // Programs launch what they have promised.
+            .with_usual_work_group(self.launch_bound.map(|most| [most, 1, 1]))
             .with_required_sub_group(self.required_sub_group)
     }
 

@@ -1,5 +1,7 @@
 //! The kernels of a module and their arguments.
 
+use std::collections::BTreeMap;
+
 use offload_workgroup::ir::{Parameter, Symbol, Types, global_symbol, integers, parameters};
 
 use crate::attachments::{Attachments, Nodes};
@@ -19,8 +21,34 @@ pub fn kernels(module: &str) -> Vec<Kernel> {
             nodes.insert(name, operands);
         }
     }
+    let bounds = launch_bounds(module);
     let defined = module.lines().filter(|line| line.starts_with("define ") && is_kernel(line));
-    defined.filter_map(|line| kernel(line, &nodes, &types)).collect()
+    let mut kernels = Vec::new();
+    for line in defined {
+        let Some(mut kernel) = kernel(line, &nodes, &types) else { continue };
+        kernel.launch_bound = line.split(" #").skip(1).find_map(|rest| bounds.get(first_word(rest))).copied();
+        kernels.push(kernel);
+    }
+    kernels
+}
+
+/// The most work-items of a work-group, by the number of the attribute group
+/// (<https://llvm.org/docs/NVPTXUsage.html#kernel-attributes>): `"nvvm.maxntid"="256"`.
+fn launch_bounds(module: &str) -> BTreeMap<&str, u32> {
+    let mut bounds = BTreeMap::new();
+    for line in module.lines() {
+        let Some(rest) = line.strip_prefix("attributes #") else { continue };
+        let Some((_, value)) = rest.split_once("\"nvvm.maxntid\"=\"") else { continue };
+        let sizes = value.split('"').next().unwrap_or_default().split(',');
+        let product =
+            sizes.map(|size| size.parse::<u32>().ok()).try_fold(1u32, |all, size| all.checked_mul(size?));
+        bounds.extend(product.map(|most| (first_word(rest), most)));
+    }
+    bounds
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(' ').next().unwrap_or_default()
 }
 
 /// Describes the arguments of `kernels` as debug information in `module`, IR of the same source, does.
@@ -51,7 +79,7 @@ fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
     let size = attachments.operands("intel_reqd_sub_group_size").map(integers).unwrap_or_default();
     let required_sub_group = size.first().copied();
-    Some(Kernel { name: name.to_string(), args, required_work_group, required_sub_group })
+    Some(Kernel { name: name.to_string(), args, required_work_group, launch_bound: None, required_sub_group })
 }
 
 fn plain_arg(param: &Parameter<'_>, types: &Types<'_>) -> KernelArg {
@@ -90,6 +118,16 @@ define spir_kernel void @none() #0 {
 !9 = !{i32 64, i32 2, i32 1}
 !10 = !{i32 16}
 "#;
+
+    #[test]
+    fn launch_bounds_are_in_the_attributes_of_a_function() {
+        let module = "define ptx_kernel void @sized(ptr %x) #0 {\n}\ndefine ptx_kernel void @other() #1 {\n}\n\
+                      attributes #0 = { convergent \"nvvm.maxntid\"=\"256\" \"nvvm.minctasm\"=\"4\" }\n\
+                      attributes #1 = { convergent }\n";
+        let kernels = kernels(module);
+        let bounds: Vec<_> = kernels.iter().map(|kernel| kernel.launch_bound).collect();
+        assert_eq!(bounds, [Some(256), None]);
+    }
 
     #[test]
     fn kernels_and_arguments() {

@@ -19,7 +19,7 @@ use offload_workgroup::{
 };
 
 /// Functions that work-group functions call.
-const RUNTIME: [&str; 7] = [
+const RUNTIME: [&str; 8] = [
     "declare void @__offload_begin(ptr)\n",
     "declare void @__offload_item(i64, i64, i64)\n",
     "declare void @__offload_end()\n",
@@ -27,6 +27,7 @@ const RUNTIME: [&str; 7] = [
     "declare i32 @__offload_block_next(ptr, i64)\n",
     "declare i64 @__offload_warp_next(ptr, i64)\n",
     "declare i32 @__offload_warp_lane(i32)\n",
+    "declare void @__offload_warp_pass()\n",
 ];
 
 fn main() -> ExitCode {

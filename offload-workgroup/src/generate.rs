@@ -93,6 +93,8 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         let context = WorkGroupContext {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),
+            usual_work_group: known.and_then(|kernel| kernel.usual_work_group),
+            has_versions: options.divergent_loops,
             warp_size,
             has_sub_groups,
             attributes: numbers.attributes,
@@ -150,11 +152,14 @@ impl KernelInput<'_> {
         let validity = match function.scheduling {
             Scheduling::Lockstep => validity,
             // No rule of OpenCL C on barriers applies.
-            Scheduling::Independent => Validity::Checked,
+            Scheduling::Independent if validity == Validity::Assumed => Validity::RaceFree,
+            Scheduling::Independent => validity,
         };
         let mut has_divergent_loops = false;
-        if validity == Validity::Assumed {
+        if validity != Validity::Checked {
             local_atomics::mark(&mut function, &LocalMemory { arrays: local_arrays, kernel: known });
+        }
+        if validity == Validity::Assumed {
             // Most small kernels have no loop, and no need of the analyses.
             if function.has_backward_branch() {
                 let loops = if context.has_vector_regions { Loops::Uniform } else { Loops::All };

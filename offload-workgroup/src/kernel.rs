@@ -10,6 +10,8 @@ pub struct Kernel {
     pub arguments: Vec<Argument>,
     /// `reqd_work_group_size`, which becomes a constant.
     pub required_work_group: Option<[u32; 3]>,
+    /// The size that most of its work-groups have: the function has a version for it.
+    pub usual_work_group: Option<[u32; 3]>,
     /// `intel_reqd_sub_group_size`: the work-items of a warp in this kernel, up to [`WARP_SIZE`](crate::WARP_SIZE).
     pub required_sub_group: Option<u32>,
 }
@@ -49,6 +51,7 @@ impl Kernel {
             name: name.into(),
             arguments: Vec::new(),
             required_work_group: None,
+            usual_work_group: None,
             required_sub_group: None,
         }
     }
@@ -63,6 +66,12 @@ impl Kernel {
     #[must_use]
     pub fn with_required_work_group(self, size: Option<[u32; 3]>) -> Kernel {
         Kernel { required_work_group: size, ..self }
+    }
+
+    /// The kernel with the size that most of its work-groups have, if that is known.
+    #[must_use]
+    pub fn with_usual_work_group(self, size: Option<[u32; 3]>) -> Kernel {
+        Kernel { usual_work_group: size, ..self }
     }
 
     /// The kernel with a required size of its sub-groups, if it has one.

@@ -40,6 +40,8 @@ impl Options {
 pub enum Validity {
     /// The rules hold: a kernel that breaks them has undefined behaviour.
     Assumed,
+    /// The rule for data races holds alone, as in kernels with barriers of CUDA.
+    RaceFree,
     /// Nothing is assumed, as in a build that checks the rules: the output is correct for every execution.
     Checked,
 }

@@ -62,7 +62,7 @@ impl ControlFlowGraph {
         let convergence = match validity {
             Validity::Assumed => next_convergence(&successors, &ends),
             // It is not asked for.
-            Validity::Checked => Vec::new(),
+            Validity::RaceFree | Validity::Checked => Vec::new(),
         };
         let Ends { barriers, group_barriers, .. } = ends;
         ControlFlowGraph {
@@ -121,7 +121,7 @@ impl ControlFlowGraph {
     /// executed again before the next barrier never qualifies: what its other successors reach is reachable from the one
     /// that leads back, too.
     pub(crate) fn is_barrier_uniform(&self, block: usize) -> bool {
-        if self.validity == Validity::Checked {
+        if self.validity != Validity::Assumed {
             return false;
         }
         let successors: BTreeSet<usize> = self.successors(block).iter().copied().collect();

@@ -49,6 +49,16 @@ pub(crate) struct Plan<'f> {
     pub(crate) validity: Validity,
 }
 
+/// Flags in the code of a region that is due. Without one it is executed at once.
+pub(crate) mod due {
+    /// It begins with a barrier of the whole warp.
+    pub(crate) const WARP: u32 = 1 << 30;
+    /// It begins with a barrier of the block.
+    pub(crate) const BLOCK: u32 = 2 << 30;
+    /// The work-item has returned.
+    pub(crate) const RETURNED: u32 = 3 << 30;
+}
+
 /// Bytes of a code that says which region is due.
 const DUE_SIZE: u64 = 4;
 
@@ -308,6 +318,19 @@ impl<'f> Plan<'f> {
     /// The position of region `number` in the order in which a warp executes those that are due; 0 for the first.
     pub(crate) fn schedule_position(&self, number: usize) -> u32 {
         self.schedule.get(number).copied().unwrap_or(0)
+    }
+
+    /// The code of `successor`, 0 for the end.
+    pub(crate) fn due_code(&self, successor: usize) -> u32 {
+        let Some(region) = self.regions.get(successor).filter(|_| successor != 0) else {
+            return due::RETURNED;
+        };
+        let flag = match region.scope {
+            BarrierScope::Warp => due::WARP,
+            BarrierScope::Lanes => 0,
+            BarrierScope::Group | BarrierScope::Chunk(_) => due::BLOCK,
+        };
+        flag | self.schedule_position(successor)
     }
 
     /// The source location of the barrier before region `number`.

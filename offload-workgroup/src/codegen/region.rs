@@ -58,6 +58,8 @@ pub(crate) struct RegionCopy {
     pub(crate) suffix: usize,
     /// The chunk that executes it; `None` for the group.
     pub(crate) chunk: Option<Chunk>,
+    /// Whether it is for all lanes of a warp, in work-groups whose rows are divided into warps.
+    pub(crate) is_warp: bool,
 }
 
 /// Neighbours in the first dimension.
@@ -74,6 +76,7 @@ struct RegionWriter<'p, 'f> {
     /// The suffix of the copy.
     number: usize,
     chunk: Option<Chunk>,
+    is_warp: bool,
     region: &'p ParallelRegion<'f>,
     nodes: Nodes,
     /// The version of the loop that the copy is for, if it is one.
@@ -123,6 +126,7 @@ pub(crate) fn write_region<'f>(
         plan,
         number: copy.suffix,
         chunk: copy.chunk,
+        is_warp: copy.is_warp,
         region,
         nodes,
         version,
@@ -318,6 +322,9 @@ impl<'f> RegionWriter<'_, 'f> {
         if let Some(state) = state_load(instruction) {
             let register = match state {
                 StateLoad::LocalId { dimension } => format!("%offload.{}.p{}", axis(dimension), self.number),
+                StateLoad::Group { field, dimension: 0 } if self.is_warp && field.name == "local_size" => {
+                    "%offload.width.of.warps".to_string()
+                }
                 StateLoad::Group { field, dimension } => format!("%offload.{}.{dimension}", field.name),
             };
             return format!("{} = add i64 {register}, 0", self.value(name));

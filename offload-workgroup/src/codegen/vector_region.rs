@@ -11,6 +11,7 @@
 //! profit        whether vectors are faster
 //! writer        names of values, and variables
 //! instructions  instructions, accesses of memory, calls
+//! members       accesses of structures whose members lie side by side
 //! branches      masks
 //! ```
 //!
@@ -20,6 +21,7 @@ mod accesses;
 mod branches;
 mod calls;
 mod instructions;
+mod members;
 mod order;
 mod parts;
 mod profit;
@@ -35,9 +37,9 @@ use self::shapes::{RegionStart, Shape, Shapes};
 use self::writer::{Names, VectorWriter};
 use crate::analysis::work_item_state::{StateLoad, state_load};
 use crate::codegen::plan::{ContextSlot, ParallelRegion, Plan, Storage};
-use crate::codegen::region::{RegionText, used_values};
+use crate::codegen::region::{RegionCopy, RegionText, used_values};
 use crate::ir::Types;
-use crate::ir::function::{Opcode, Scheduling, Terminator};
+use crate::ir::function::{Opcode, Terminator};
 use crate::options::Validity;
 
 /// More instructions are compiled faster than they run.
@@ -68,18 +70,16 @@ pub(crate) struct VectorRegion {
     pub(crate) body: String,
 }
 
-/// The region `number` of `plan` for vectors; `None` if it stays scalar. `text` is that of one work-item.
+/// A copy of a region of `plan` for vectors; `None` if it stays scalar. `text` is that of one work-item.
 pub(crate) fn vectorize(
     plan: &Plan<'_>,
-    number: usize,
+    copy: RegionCopy,
     text: &RegionText,
     target: &VectorTarget<'_>,
 ) -> Option<VectorRegion> {
-    let region = plan.regions.get(number)?;
-    let is_eligible = plan.validity == Validity::Assumed
-        && plan.function.scheduling == Scheduling::Lockstep
-        && !text.needs_local_id
-        && !plan.uses_local_id_address;
+    let region = plan.regions.get(copy.region)?;
+    let is_eligible =
+        plan.validity != Validity::Checked && !text.needs_local_id && !plan.uses_local_id_address;
     if !is_eligible || target.vector_bits < 128 || size(plan, region) > MAX_INSTRUCTIONS {
         return None;
     }
@@ -106,13 +106,16 @@ pub(crate) fn vectorize(
         used_behind: HashSet::new(),
         order,
         shapes,
-        number,
+        number: copy.suffix,
         lanes,
         vector_bits: target.vector_bits,
         fixed: Names::default(),
         local: Names::default(),
         variables: BTreeMap::new(),
         block: usize::MAX,
+        members: HashMap::new(),
+        stores: Vec::new(),
+        stored: Vec::new(),
         mask: None,
         out: String::new(),
         names: 0,
@@ -122,7 +125,7 @@ pub(crate) fn vectorize(
     }
     writer.find_uses();
     writer.write_start(text, &used)?;
-    let entry = format!("offload.entry.v{number}");
+    let entry = format!("offload.entry.v{}", copy.suffix);
     let prelude = std::mem::take(&mut writer.out);
     writer.write_blocks()?;
     writer.write_finish()?;

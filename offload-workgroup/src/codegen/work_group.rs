@@ -8,6 +8,7 @@ mod independent;
 mod row_version;
 mod successors;
 mod vector_loop;
+mod warp_version;
 
 pub(crate) use self::dispatch::merge_text;
 
@@ -29,11 +30,18 @@ use crate::options::Validity;
 /// The offset of `frame`, the context, in `struct offload_group`.
 const CONTEXT_OFFSET: u64 = 144;
 
+/// The parameters of a work-group function.
+const PARAMETERS: &str = "ptr noundef %offload.group, ptr noundef %offload.args, ptr noundef %offload.first, ptr noundef %offload.last";
+
 /// A kernel, as far as its work-group function depends on it beside the code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkGroupContext<'a> {
     pub(crate) kernel: &'a str,
     pub(crate) required_work_group: Option<[u32; 3]>,
+    /// The size that most work-groups have.
+    pub(crate) usual_work_group: Option<[u32; 3]>,
+    /// Whether there are versions of the function, and of regions for warps.
+    pub(crate) has_versions: bool,
     /// The work-items of a warp.
     pub(crate) warp_size: u32,
     /// Whether functions that are not inlined may load the size of sub-groups.
@@ -65,6 +73,39 @@ pub(crate) struct WorkGroupText {
 
 /// The text of the work-group function of a kernel that `plan` divides into regions.
 pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupContext<'_>) -> WorkGroupText {
+    let kernel = context.kernel;
+    let frame =
+        format!("@__offload_frame_{kernel} = constant i64 {size}, align 8\n", size = plan.frame_size());
+    let Some(size) = usual_work_group(plan, context) else {
+        let mut text = write_version(plan, context, &format!("i32 @{WORK_GROUP_PREFIX}{kernel}"));
+        text.function.insert_str(0, &frame);
+        return text;
+    };
+    let sized = WorkGroupContext { required_work_group: Some(size), ..*context };
+    let mut text = write_version(plan, &sized, &format!("internal i32 @__offload_usual_{kernel}"));
+    let other = WorkGroupContext { first_node: text.next_node, ..*context };
+    let other = write_version(plan, &other, &format!("internal i32 @__offload_other_{kernel}"));
+    text.function = format!("{frame}{}{}{}", text.function, other.function, choice(context, size));
+    text.metadata.push_str(&other.metadata);
+    text.next_node = other.next_node;
+    text
+}
+
+/// The size of work-groups that there is a version for.
+fn usual_work_group(plan: &Plan<'_>, context: &WorkGroupContext<'_>) -> Option<[u32; 3]> {
+    /// More instructions are compiled faster than they run.
+    const MAX_INSTRUCTIONS: usize = 2000;
+    let is_useful = context.required_work_group.is_none()
+        && context.has_versions
+        && plan.validity == Validity::Assumed
+        // Two functions cannot share what debuggers know of one.
+        && plan.function.debug.is_none()
+        && plan.function.instructions().count() <= MAX_INSTRUCTIONS;
+    context.usual_work_group.filter(|_| is_useful)
+}
+
+/// A version of the function.
+fn write_version(plan: &Plan<'_>, context: &WorkGroupContext<'_>, result_and_name: &str) -> WorkGroupText {
     let mut writer = FunctionWriter {
         plan,
         context,
@@ -83,13 +124,9 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
     }
     let debug = plan.function.debug.as_deref().map(|node| format!(" !dbg {node}")).unwrap_or_default();
     let function = format!(
-        "@__offload_frame_{kernel} = constant i64 {size}, align 8\n\
-         define i32 @{WORK_GROUP_PREFIX}{kernel}(ptr noundef %offload.group, ptr noundef %offload.args, \
-         ptr noundef %offload.first, ptr noundef %offload.last) #{attributes}{debug} {{\n{body}\
+        "define {result_and_name}({PARAMETERS}) #{attributes}{debug} {{\n{body}\
          offload.leave:\n  call void @__offload_end()\n  %offload.result = load i32, ptr %offload.status\n  \
          ret i32 %offload.result\n}}\n",
-        kernel = context.kernel,
-        size = plan.frame_size(),
         attributes = context.attributes,
         body = writer.body,
     );
@@ -100,6 +137,36 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
         has_vector_regions: writer.has_vector_regions,
         has_wide_regions: writer.has_wide_regions,
     }
+}
+
+/// The function that calls the version for work-groups of the usual `size`, or the other.
+fn choice(context: &WorkGroupContext<'_>, size: [u32; 3]) -> String {
+    let WorkGroupContext { kernel, attributes, .. } = context;
+    let mut checks = String::new();
+    let mut all = "true".to_string();
+    for (dimension, size) in size.iter().enumerate() {
+        let numbers = [("group", 48, *size), ("first", 0, 0), ("last", 0, *size)];
+        for (parameter, start, expected) in numbers {
+            let name = format!("%offload.{parameter}.{dimension}");
+            let offset = dimension.saturating_mul(8).saturating_add(start);
+            let _ = write!(
+                checks,
+                "  {name}.at = getelementptr inbounds i8, ptr %offload.{parameter}, i64 {offset}\n  \
+                 {name} = load i64, ptr {name}.at, align 8\n  \
+                 {name}.is = icmp eq i64 {name}, {expected}\n  \
+                 {name}.all = and i1 {all}, {name}.is\n"
+            );
+            all = format!("{name}.all");
+        }
+    }
+    format!(
+        "define i32 @{WORK_GROUP_PREFIX}{kernel}({PARAMETERS}) #{attributes} {{\n{checks}  \
+         br i1 {all}, label %offload.usual, label %offload.other\n\
+         offload.usual:\n  %offload.usual.result = tail call i32 @__offload_usual_{kernel}({PARAMETERS})\n  \
+         ret i32 %offload.usual.result\n\
+         offload.other:\n  %offload.other.result = tail call i32 @__offload_other_{kernel}({PARAMETERS})\n  \
+         ret i32 %offload.other.result\n}}\n"
+    )
 }
 
 struct FunctionWriter<'w, 'p> {
@@ -127,7 +194,7 @@ impl FunctionWriter<'_, '_> {
                 continue;
             }
             let accesses = self.new_access_group();
-            let copy = RegionCopy { region: number, suffix: number, chunk: None };
+            let copy = RegionCopy { region: number, suffix: number, chunk: None, is_warp: false };
             let text = write_region(plan, copy, Nodes { empty, accesses }, None);
             self.write_work_item_loops(copy, &text, Nodes { empty, accesses });
         }

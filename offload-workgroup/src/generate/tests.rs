@@ -119,6 +119,62 @@ fn barriers_of_warps_and_blocks_make_a_scheduler() {
 
 /// A barrier of CUDA that all work-items come to needs no scheduler.
 #[test]
+fn whole_warps_go_from_one_region_to_the_next() {
+    let module = REVERSE.replace("__offload_wait(", "__offload_wait_warp(");
+    let generate =
+        |module: &str, options: &Options| generate_work_groups(module, &[Kernel::new("k")], options).unwrap();
+    let options = Options::new(128);
+    let text = generate(&module, &options);
+    let (_, whole) = text.split_once("offload.whole.p0:\n").unwrap();
+    let (whole, _) = whole.split_once("offload.some.p0:\n").unwrap();
+    // Neighbours, whose accesses are independent.
+    assert!(whole.contains("%offload.x.p2 = or disjoint i64 %offload.warp.x, %offload.lane.p2"), "{whole}");
+    assert!(whole.contains("%v6.p2 = load i32, ptr %v5.p2, align 4, !llvm.access.group"), "{whole}");
+    // The barrier of the warp needs no scheduler.
+    assert!(whole.contains("call void @__offload_warp_pass()\n  br label %offload.whole.p1\n"), "{whole}");
+    assert!(!whole.contains("%offload.to.p2 = phi"), "{whole}");
+    // All lanes have returned behind the last region.
+    assert!(text.contains("offload.to0.p3:\n  store <32 x i32> splat (i32 -1073741824), ptr %offload.lanes"));
+    // The order of lanes matters to functions on sub-groups, and builds that check rely on nothing.
+    let sub_groups = format!("@__offload_state_sub_group_size = hidden global i64 32\n{module}");
+    assert!(!generate(&sub_groups, &options).contains("offload.whole."));
+    assert!(!generate(&module, &options.with_validity(Validity::Checked)).contains("offload.whole."));
+}
+
+#[test]
+fn lanes_that_part_are_scheduled() {
+    let branch = "  %c = icmp ult i64 %4, 100\n  br i1 %c, label %on, label %off\non:\n  tail call void @__offload_wait_warp() #4\n  br label %off\noff:\n";
+    let module = REVERSE.replace("  tail call void @__offload_wait() #4, !dbg !8\n", branch);
+    let module = module.replace("__offload_wait(", "__offload_wait_warp(");
+    let text = generate_work_groups(&module, &[Kernel::new("k")], &Options::new(128)).unwrap();
+    let (_, end) = text.split_once("offload.done.p2:\n").unwrap();
+    assert!(
+        end.contains("br i1 %offload.code.same.p2, label %offload.same.p2, label %offload.next\n"),
+        "{end}"
+    );
+    assert!(end.contains("switch i32 %offload.code.p2, label %offload.next"), "{end}");
+    assert!(text.contains("store i32 %offload.to.p2, ptr %offload.due.at.p2, align 4, !llvm.access.group"));
+}
+
+#[test]
+fn the_usual_size_of_work_groups_has_a_version() {
+    let usual = Kernel::new("k").with_usual_work_group(Some([64, 1, 1]));
+    let module = REVERSE.replace(", !dbg !8", "");
+    let generate = |kernel: &Kernel| {
+        generate_work_groups(&module, std::slice::from_ref(kernel), &Options::new(128)).unwrap()
+    };
+    let text = generate(&usual);
+    let (usual_version, rest) = text.split_once("define internal i32 @__offload_other_k(").unwrap();
+    let (other_version, choice) = rest.split_once("define i32 @__offload_run_k(").unwrap();
+    assert!(usual_version.contains("%offload.last.0 = add i64 64, 0"), "{usual_version}");
+    assert!(other_version.contains("%offload.last.0 = load i64"), "{other_version}");
+    assert_eq!(choice.matches(" = icmp eq i64 ").count(), 9, "{choice}");
+    assert_eq!(text.matches("@__offload_frame_k = constant").count(), 1);
+    // A required size is the only one.
+    assert!(!generate(&usual.with_required_work_group(Some([64, 1, 1]))).contains("@__offload_other_k"));
+}
+
+#[test]
 fn barriers_of_blocks_that_are_aligned_are_those_of_a_group() {
     let block = REVERSE.replace("__offload_wait(", "__offload_wait_block(");
     let text = generate(&block);

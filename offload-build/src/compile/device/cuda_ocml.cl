@@ -2,12 +2,16 @@
 // that inverts another: https://github.com/ROCm/llvm-project/blob/amd-staging/amd/device-libs/doc/OCML.md
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
+// The CPU has another (host_ocml.cl).
+#ifndef OCML_FUNCTION
+#define OCML_FUNCTION
+#endif
 #define OCML_UNARY(NAME, FUNCTION)                                                                    \
-  float __ocml_##NAME##_f32(float x) { return FUNCTION(x); }                                          \
-  double __ocml_##NAME##_f64(double x) { return FUNCTION(x); }
+  OCML_FUNCTION float __ocml_##NAME##_f32(float x) { return FUNCTION(x); }                            \
+  OCML_FUNCTION double __ocml_##NAME##_f64(double x) { return FUNCTION(x); }
 #define OCML_BINARY(NAME)                                                                             \
-  float __ocml_##NAME##_f32(float x, float y) { return NAME(x, y); }                                  \
-  double __ocml_##NAME##_f64(double x, double y) { return NAME(x, y); }
+  OCML_FUNCTION float __ocml_##NAME##_f32(float x, float y) { return NAME(x, y); }                    \
+  OCML_FUNCTION double __ocml_##NAME##_f64(double x, double y) { return NAME(x, y); }
 OCML_UNARY(acos, acos) OCML_UNARY(acosh, acosh) OCML_UNARY(asin, asin) OCML_UNARY(asinh, asinh)
 OCML_UNARY(atan, atan) OCML_UNARY(atanh, atanh) OCML_UNARY(cbrt, cbrt) OCML_UNARY(cos, cos)
 OCML_UNARY(cosh, cosh) OCML_UNARY(cospi, cospi) OCML_UNARY(erf, erf) OCML_UNARY(erfc, erfc)
@@ -62,7 +66,9 @@ float __ocml_rlen4_f32(float x, float y, float z, float w) {
 double __ocml_rlen4_f64(double x, double y, double z, double w) { return 1 / __ocml_len4_f64(x, y, z, w); }
 
 // The normal distribution. An error of the argument, which grows with it, is undone by the slope.
+#ifndef OCML_NCDF_F32
 float __ocml_ncdf_f32(float x) { return (float)(0.5 * erfc((double)x * -M_SQRT1_2)); }
+#endif
 double __ocml_ncdf_f64(double x) {
   double z = x * -M_SQRT1_2;
   // M_SQRT1_2 is larger than the root of a half by this.

@@ -14,7 +14,8 @@ typedef u32 u4 __attribute__((ext_vector_type(4)));
 /* Of thread-local storage when the module is put together. The work-group function writes the size. */
 u64 __offload_state_sub_group_size = 32;
 extern u32 __offload_warp_active, __offload_warp_votes, __offload_warp_masks[32];
-extern u64 __offload_warp_sent[32], __offload_warp_received[32];
+extern u32 __offload_warp_sent[32], __offload_warp_sent_high[32];
+extern u32 __offload_warp_received[32], __offload_warp_received_high[32];
 
 u64 linear_id(void) __asm__("_Z19get_local_linear_idv");
 u64 local_size(u32) __asm__("_Z14get_local_sizej");
@@ -68,12 +69,23 @@ DEFINE(u32, get_sub_group_local_id, "_Z22get_sub_group_local_idv", (void)) { ret
 DEFINE(void, sub_group_barrier, "_Z17sub_group_barrierj", (u32 flags)) { wait_sub_group(); }
 DEFINE(void, sub_group_barrier_scope, "_Z17sub_group_barrierj12memory_scope", (u32 flags, u32 scope)) { wait_sub_group(); }
 
+INLINE void send_word(u64 word) {
+  __offload_warp_sent[lane()] = (u32)word;
+  __offload_warp_sent_high[lane()] = (u32)(word >> 32);
+}
+INLINE u64 received_word(u32 from) {
+  return (u64)__offload_warp_received_high[from] << 32 | __offload_warp_received[from];
+}
+INLINE void set_received_word(u32 to, u64 word) {
+  __offload_warp_received[to] = (u32)word;
+  __offload_warp_received_high[to] = (u32)(word >> 32);
+}
 #define SEND(T, value)                              \
   do {                                              \
     T sent_value = (value);                         \
     u64 sent_word = 0;                              \
     __builtin_memcpy(&sent_word, &sent_value, sizeof(T)); \
-    __offload_warp_sent[lane()] = sent_word;        \
+    send_word(sent_word);                           \
   } while (0)
 /* The votes of the lanes that a barrier has brought together, the first of which counts them. */
 INLINE u32 votes(void) {
@@ -91,13 +103,16 @@ INLINE u32 votes(void) {
 #define WORD(T, from)                                                          \
   ({                                                                           \
     T word_value;                                                              \
-    __builtin_memcpy(&word_value, &__offload_warp_received[(from) % 32], sizeof(T)); \
+    u64 word_bits = received_word((from) % 32);                                \
+    __builtin_memcpy(&word_value, &word_bits, sizeof(T));                      \
     word_value;                                                                \
   })
 #define SET_WORD(T, to, value)                                                 \
   do {                                                                         \
     T set_value = (value);                                                     \
-    __builtin_memcpy(&__offload_warp_received[to], &set_value, sizeof(T));     \
+    u64 set_bits = 0;                                                          \
+    __builtin_memcpy(&set_bits, &set_value, sizeof(T));                        \
+    set_received_word(to, set_bits);                                           \
   } while (0)
 
 DEFINE(int, sub_group_all, "_Z13sub_group_alli", (int v)) {
@@ -166,9 +181,9 @@ DEFINE(u4, get_sub_group_gt_mask, "_Z21get_sub_group_gt_maskv", (void)) {
     __builtin_memset(words, 0, sizeof(words));                                 \
     __builtin_memcpy(words, &v, sizeof(T));                                    \
     _Pragma("unroll") for (int i = 0; i < WORDS; i++) {                        \
-      __offload_warp_sent[lane()] = words[i];                                  \
+      send_word(words[i]);                                                     \
       wait();                                                                  \
-      words[i] = __offload_warp_received[(u32)(from_lane) % 32];               \
+      words[i] = received_word((u32)(from_lane) % 32);                         \
     }                                                                          \
     __builtin_memcpy(&v, words, sizeof(T));                                    \
     return v;                                                                  \

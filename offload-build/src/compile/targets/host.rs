@@ -306,8 +306,8 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
     key = key.part(&cpu.vector_bits.to_le_bytes());
     key = key.part(&[u8::from(part.is_partial), u8::from(inspectable(session))]);
     for kernel in &part.kernels {
-        let required = (kernel.required_work_group, kernel.required_sub_group);
-        key = key.part(format!("{} {required:?}", kernel.name).as_bytes());
+        let sizes = (kernel.required_work_group, kernel.launch_bound, kernel.required_sub_group);
+        key = key.part(format!("{} {sizes:?}", kernel.name).as_bytes());
     }
     session.cache().get_or(key.finish(), || {
         let kernels: Vec<_> = part.kernels.iter().map(|kernel| kernel.for_work_groups()).collect();

@@ -33,7 +33,7 @@ impl Access<'_> {
     }
 }
 
-impl VectorWriter<'_, '_> {
+impl<'f> VectorWriter<'_, 'f> {
     fn access<'t>(&self, ty: &'t str, align: u64) -> Option<Access<'t>> {
         let (count, element) = elements(ty)?;
         let layout = self.types.layout(ty)?;
@@ -121,7 +121,7 @@ impl VectorWriter<'_, '_> {
     }
 
     /// Stores a value of each lane.
-    pub(super) fn write_store(&mut self, store: &Instruction) -> Option<()> {
+    pub(super) fn write_store(&mut self, store: &'f Instruction) -> Option<()> {
         let text = store.line.text();
         if text.starts_with("store volatile") || text.starts_with("store atomic") {
             return None;
@@ -138,27 +138,39 @@ impl VectorWriter<'_, '_> {
             self.line(&format!("store {} {stored}, ptr {to}, align {}", access.ty, access.align));
             return Some(());
         }
+        if self.store_members(store)? {
+            return Some(());
+        }
         let vectors = self.vectors(value)?;
+        self.store_lanes(&text, &vectors)
+    }
+
+    /// Stores these values of each lane, as the store with this text does.
+    pub(super) fn store_lanes(&mut self, text: &str, vectors: &[String]) -> Option<()> {
+        let parts = Parts::parse(text)?;
+        let [value, pointer] = parts.operands.as_slice() else { return None };
+        let access = self.access(value.ty, parts.align)?;
+        let shape = pointer.name().map_or(Shape::Uniform, |name| self.shape_here(name));
         match shape {
             Shape::Affine { stride, .. } if access.is_adjacent(stride) => {
                 let first = self.scalar(pointer)?;
                 let ok = self.condition(pointer.name()?)?;
                 let Some(condition) = self.adjacency(&access, &ok) else {
-                    return self.store_adjacent(&access, &vectors, &first);
+                    return self.store_adjacent(&access, vectors, &first);
                 };
                 let pointers = self.vector(pointer)?;
                 let [near, far, end] = self.branch_on(&condition);
                 self.open(&near);
-                self.store_adjacent(&access, &vectors, &first)?;
+                self.store_adjacent(&access, vectors, &first)?;
                 self.line(&format!("br label %{end}"));
                 self.open(&far);
-                self.scatter(&access, &vectors, &pointers)?;
+                self.scatter(&access, vectors, &pointers)?;
                 self.line(&format!("br label %{end}"));
                 self.open(&end);
             }
             _ => {
                 let pointers = self.vector(pointer)?;
-                self.scatter(&access, &vectors, &pointers)?;
+                self.scatter(&access, vectors, &pointers)?;
             }
         }
         Some(())

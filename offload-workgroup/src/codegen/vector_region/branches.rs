@@ -14,7 +14,7 @@ use super::shapes::Shape;
 use super::writer::{Mask, VectorWriter};
 use crate::codegen::work_group::merge_text;
 use crate::ir::first_type;
-use crate::ir::function::{Block, Opcode, Terminator};
+use crate::ir::function::{Block, Opcode, Scheduling, Terminator};
 
 /// The lanes that take an edge, and the condition on which some do.
 struct Edge {
@@ -50,6 +50,7 @@ impl<'f> VectorWriter<'_, 'f> {
             }
             self.write_terminator(number, block, &next)?;
             self.local = Default::default();
+            self.members.clear();
             self.mask = None;
             self.block = usize::MAX;
             self.close_loops(position, number);
@@ -379,11 +380,31 @@ impl<'f> VectorWriter<'_, 'f> {
 
     /// Writes an exit of the region to `successor`.
     fn write_exit(&mut self, number: usize, successor: usize, next: &str) -> Option<()> {
-        if self.region.successors.len() > 1 {
+        if self.region.successors.len() > 1 && self.plan.function.scheduling == Scheduling::Independent {
+            self.write_due_codes(self.plan.due_code(successor))?;
+        } else if self.region.successors.len() > 1 {
             let text = merge_text(&successor.to_string(), &format!("v{}.{number}", self.number), "");
             self.out.push_str(&text);
         }
         self.line(&format!("br label %{next}"));
+        Some(())
+    }
+
+    /// Stores the code of the region that is due next for the active lanes.
+    fn write_due_codes(&mut self, code: u32) -> Option<()> {
+        const ADDRESS: &str = "ptr %offload.due";
+        let ty = self.vector_type("i32");
+        let number = self.number;
+        let first = self.emit(&format!("getelementptr inbounds i32, {ADDRESS}, i64 %offload.i.v{number}"));
+        let codes = self.lane_constant("i32", |_| code.cast_signed().to_string());
+        let stored = match self.mask.clone() {
+            None => codes,
+            Some(mask) => {
+                let old = self.emit(&format!("load {ty}, ptr {first}, align 4"));
+                self.select(&mask.bits, "i32", &codes, &old)
+            }
+        };
+        self.line(&format!("store {ty} {stored}, ptr {first}, align 4"));
         Some(())
     }
 }

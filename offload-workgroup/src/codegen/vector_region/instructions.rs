@@ -148,10 +148,13 @@ impl<'f> VectorWriter<'_, 'f> {
     }
 
     /// Writes an instruction for each lane.
-    fn define_varying(&mut self, name: &str, instruction: &Instruction) -> Option<()> {
+    fn define_varying(&mut self, name: &str, instruction: &'f Instruction) -> Option<()> {
         let text = instruction.line.text();
         let vectors = match instruction.opcode {
-            Opcode::Load => self.load_lanes(&text)?,
+            Opcode::Load => match self.load_members(instruction) {
+                Some(vectors) => vectors,
+                None => self.load_lanes(&text)?,
+            },
             Opcode::Call => self.call(&text)?,
             Opcode::Other => {
                 let parts = Parts::parse(&text)?;
@@ -355,7 +358,7 @@ impl<'f> VectorWriter<'_, 'f> {
 }
 
 /// Whether other threads may observe the order of the instruction, or it is none of a value alone.
-fn is_ordered(instruction: &Instruction) -> bool {
+pub(super) fn is_ordered(instruction: &Instruction) -> bool {
     let line = &instruction.line;
     ["load volatile", "load atomic"].iter().any(|text| line.start().starts_with(text))
         || ["fence", "cmpxchg", "atomicrmw", "va_arg"].contains(&line.opcode())

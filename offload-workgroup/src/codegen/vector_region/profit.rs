@@ -38,7 +38,7 @@ impl Cost {
     }
 }
 
-impl VectorWriter<'_, '_> {
+impl<'f> VectorWriter<'_, 'f> {
     /// Whether vectors are faster: there is a loop that lanes leave in different iterations, which LLVM leaves scalar, and
     /// its computations outweigh accesses lane by lane.
     pub(super) fn is_profitable(&mut self) -> bool {
@@ -140,7 +140,7 @@ impl VectorWriter<'_, '_> {
         })
     }
 
-    fn instruction_cost(&self, instruction: &Instruction) -> Cost {
+    fn instruction_cost(&self, instruction: &'f Instruction) -> Cost {
         let name = instruction.result.as_deref().unwrap_or_default();
         let is_varying = self.shapes.shape(name) == Shape::Varying;
         let lanes = self.lanes;
@@ -168,7 +168,7 @@ impl VectorWriter<'_, '_> {
         }
     }
 
-    fn access_cost(&self, access: &Instruction) -> Cost {
+    fn access_cost(&self, access: &'f Instruction) -> Cost {
         let text = access.line.text();
         let pointer =
             Parts::parse(&text).and_then(|parts| parts.operands.last().and_then(|operand| operand.name()));
@@ -178,8 +178,17 @@ impl VectorWriter<'_, '_> {
             None => parts.operands.first().and_then(|value| self.types.layout(value.ty)),
         });
         let size = ty.map_or(0, |layout| layout.size);
+        let size_of_all = self.structure_size(access).unwrap_or(size);
         match shape {
             Shape::Uniform => Cost::new(10, 10),
+            // A part of the access of a structure.
+            Shape::Affine { stride, .. }
+                if size_of_all > size
+                    && u64::try_from(stride) == Ok(size_of_all)
+                    && self.may_access_at_once(size_of_all) =>
+            {
+                Cost::new(10, 20 * size.saturating_mul(8 * self.lanes).div_ceil(self.register_bits()))
+            }
             Shape::Affine { stride, .. }
                 if u64::try_from(stride) == Ok(size) && self.may_access_at_once(size) =>
             {

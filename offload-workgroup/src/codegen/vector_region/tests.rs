@@ -239,3 +239,60 @@ fn loops_with_several_entries_stay() {
     let irreducible = irreducible.replace("label %exit, label %head\n", "label %exit, label %side\nside:\n  %back = phi i32 [ 7, %entry ], [ %next, %head ]\n  br label %head\n");
     assert!(!is_vectorized(&irreducible));
 }
+
+/// Sums of structures of four numbers, as clang writes those of CUDA C++.
+const STRUCTURES: &str = "\
+%struct.float4 = type { float, float, float, float }
+define void @__offload_work_item_k(ptr %args) #0 {
+entry:
+  %cell = load ptr, ptr %args, align 8
+  %data = load ptr, ptr %cell, align 8
+  %cell1 = getelementptr inbounds nuw i8, ptr %args, i64 8
+  %n.cell = load ptr, ptr %cell1, align 8
+  %n = load i64, ptr %n.cell, align 8
+  %id = load i64, ptr @__offload_state_local_id, align 8
+  br label %head
+head:
+  %i = phi i64 [ %id, %entry ], [ %next, %head ]
+  %at = getelementptr inbounds %struct.float4, ptr %data, i64 %i
+  %x = load float, ptr %at, align 16
+  %at.y = getelementptr inbounds nuw i8, ptr %at, i64 4
+  %y = load float, ptr %at.y, align 4
+  %at.z = getelementptr inbounds nuw i8, ptr %at, i64 8
+  %z = load float, ptr %at.z, align 8
+  %at.w = getelementptr inbounds nuw i8, ptr %at, i64 12
+  %w = load float, ptr %at.w, align 4
+  %xy = fmul float %x, %y
+  %zw = fmul float %z, %w
+  store float %zw, ptr %at.y, align 4
+  store float %xy, ptr %at, align 16
+  store float %x, ptr %at.z, align 8
+  store float %y, ptr %at.w, align 4
+  %next = add i64 %i, 256
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %head, label %exit
+exit:
+  ret void
+}
+attributes #0 = { \"target-cpu\"=\"x86-64\" }
+";
+
+#[test]
+fn members_of_structures_are_accessed_together() {
+    let text = vectors(STRUCTURES, 256).unwrap();
+    assert_eq!(text.matches(" = load <64 x float>, ptr ").count(), 1, "{text}");
+    assert_eq!(text.matches("  store <64 x float> ").count(), 1, "{text}");
+    assert!(!text.contains("masked.gather") && !text.contains(" = load float, ptr "), "{text}");
+}
+
+#[test]
+fn members_with_another_access_in_between_stay_apart() {
+    // The store may be to the next member.
+    let store = "  %z = load float, ptr %at.z, align 8\n";
+    let between = STRUCTURES.replace(store, &format!("  store float 1.0, ptr %data, align 4\n{store}"));
+    assert_ne!(between, STRUCTURES);
+    assert!(vectors(&between, 512).is_none_or(|text| !text.contains(" = load <64 x float>, ptr ")));
+    // Half of a structure that is not aligned.
+    let unaligned = STRUCTURES.replace("load float, ptr %at, align 16", "load float, ptr %at, align 4");
+    assert!(vectors(&unaligned, 512).is_none_or(|text| !text.contains("x float>, ptr %offload.t")));
+}

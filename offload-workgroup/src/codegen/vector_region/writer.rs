@@ -11,6 +11,7 @@ use super::parts::{Operand, constant_element, elements};
 use super::shapes::{Shape, Shapes};
 use crate::codegen::plan::{ParallelRegion, Plan};
 use crate::ir::Types;
+use crate::ir::function::Instruction;
 use crate::ir::line::NameMap;
 
 /// Lanes.
@@ -57,6 +58,12 @@ pub(super) struct VectorWriter<'w, 'f> {
     pub(super) variables: BTreeMap<String, String>,
     /// The block that is written; `usize::MAX` before the first and behind the last.
     pub(super) block: usize,
+    /// Vectors of members that were loaded with others, for the block that is written.
+    pub(super) members: HashMap<String, Vec<String>>,
+    /// Stores that are written as one with the last, which has this text.
+    pub(super) stores: Vec<(&'f Instruction, String)>,
+    /// The vectors of those that came already, by position.
+    pub(super) stored: Vec<(usize, String)>,
     /// The active lanes; `None` for all.
     pub(super) mask: Option<Mask>,
     pub(super) out: String,

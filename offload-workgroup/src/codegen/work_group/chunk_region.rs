@@ -102,5 +102,5 @@ fn scalar_lanes(plan: &Plan<'_>, regions: &BTreeSet<usize>) -> u64 {
 /// The copy of `region` for `chunk`.
 pub(super) fn region_copy(plan: &Plan<'_>, chunk: Chunk, region: usize) -> RegionCopy {
     let used = chunk.suffix.saturating_add(1).saturating_mul(plan.regions.len());
-    RegionCopy { region, suffix: used.saturating_add(region), chunk: Some(chunk) }
+    RegionCopy { region, suffix: used.saturating_add(region), chunk: Some(chunk), is_warp: false }
 }

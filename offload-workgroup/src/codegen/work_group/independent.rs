@@ -18,26 +18,31 @@
 use std::fmt::Write;
 
 use super::FunctionWriter;
+use crate::WARP_SIZE;
 use crate::codegen::region::{Exit, Nodes, RegionCopy, write_region};
-use crate::ir::function::BarrierScope;
-
-/// Flags in the code of a region that is due. Without one it is executed at once.
-mod due {
-    /// It begins with a barrier of the whole warp.
-    pub(super) const WARP: u32 = 1 << 30;
-    /// It begins with a barrier of the block.
-    pub(super) const BLOCK: u32 = 2 << 30;
-    /// The work-item has returned.
-    pub(super) const RETURNED: u32 = 3 << 30;
-}
 
 impl FunctionWriter<'_, '_> {
     /// Writes the regions for work-items that are scheduled independently.
     pub(super) fn write_independent_regions(&mut self, empty: u64) {
         let regions = self.plan.regions.len();
+        let has_warp_versions = self.has_warp_versions();
+        if has_warp_versions {
+            self.find_warp_vectors(empty);
+        }
         self.write_prologue(empty);
         self.write_scheduler();
         for number in 0..regions {
+            let _ = writeln!(self.body, "offload.begin.p{number}:");
+            if has_warp_versions {
+                let _ = write!(
+                    self.body,
+                    "  %offload.is.whole.p{number} = icmp eq i32 %offload.active, %offload.all.lanes\n  \
+                     br i1 %offload.is.whole.p{number}, label %offload.whole.p{number}, label %offload.some.p{number}\n"
+                );
+                self.write_warp_version(number, empty);
+            } else {
+                let _ = writeln!(self.body, "  br label %offload.some.p{number}");
+            }
             let accesses = self.new_access_group();
             self.write_lane_loop(number, Nodes { empty, accesses });
         }
@@ -46,6 +51,8 @@ impl FunctionWriter<'_, '_> {
     fn write_scheduler(&mut self) {
         let offset = self.plan.due_offset();
         let size = self.context.warp_size;
+        let low = i64::from(WARP_SIZE.saturating_sub(1));
+        let high = !low;
         let mut cases = String::new();
         for number in 0..self.plan.regions.len() {
             let code = self.plan.schedule_position(number);
@@ -55,6 +62,10 @@ impl FunctionWriter<'_, '_> {
             self.body,
             "  %offload.width = trunc i64 %offload.local_size.0 to i32\n  \
              %offload.height = trunc i64 %offload.local_size.1 to i32\n  \
+             %offload.width.rest = and i64 %offload.local_size.0, {low}\n  \
+             %offload.width.of.warps = sub i64 %offload.local_size.0, %offload.width.rest\n  \
+             %offload.has.rows = icmp eq i64 %offload.width.rest, 0\n  \
+             %offload.all.lanes = sext i1 %offload.has.rows to i32\n  \
              %offload.due.offset = mul nuw i64 %offload.count, {offset}\n  \
              %offload.due = getelementptr inbounds i8, ptr %offload.frame, i64 %offload.due.offset\n  \
              br label %offload.block\n\
@@ -67,6 +78,11 @@ impl FunctionWriter<'_, '_> {
              %offload.items.left = sub i64 %offload.count, %offload.warp\n  \
              %offload.is_last = icmp ult i64 %offload.items.left, {size}\n  \
              %offload.lanes.left = select i1 %offload.is_last, i64 %offload.items.left, i64 {size}\n  \
+             %offload.warp.first = urem i64 %offload.warp, %offload.local_size.0\n  \
+             %offload.warp.x = and i64 %offload.warp.first, {high}\n  \
+             %offload.warp.row = udiv i64 %offload.warp, %offload.local_size.0\n  \
+             %offload.warp.y = urem i64 %offload.warp.row, %offload.local_size.1\n  \
+             %offload.warp.z = udiv i64 %offload.warp.row, %offload.local_size.1\n  \
              br label %offload.next\n\
              offload.next:\n  \
              %offload.chosen = call i64 @__offload_warp_next(ptr %offload.lanes, i64 %offload.lanes.left)\n  \
@@ -86,26 +102,41 @@ impl FunctionWriter<'_, '_> {
         );
     }
 
-    /// Writes region `n` as a loop over the lanes in `%offload.active`, the lowest first.
+    /// Writes region `n` as a loop over the lanes in `%offload.active`, the lowest first. A lane in the row of the one before
+    /// needs no division for its position.
     fn write_lane_loop(&mut self, n: usize, nodes: Nodes) {
-        let copy = RegionCopy { region: n, suffix: n, chunk: None };
+        let copy = RegionCopy { region: n, suffix: n, chunk: None, is_warp: false };
         let text = write_region(self.plan, copy, nodes, None);
         let _ = write!(
             self.body,
-            "offload.begin.p{n}:\n{head}  br label %offload.lanes.p{n}\n\
+            "offload.some.p{n}:\n{head}  br label %offload.lanes.p{n}\n\
              offload.lanes.p{n}:\n  \
-             %offload.left.p{n} = phi i32 [ %offload.active, %offload.begin.p{n} ], [ %offload.rest.p{n}, %offload.end.p{n} ]\n  \
+             %offload.left.p{n} = phi i32 [ %offload.active, %offload.some.p{n} ], [ %offload.rest.p{n}, %offload.end.p{n} ]\n  \
+             %offload.i.before.p{n} = phi i64 [ %offload.warp, %offload.some.p{n} ], [ %offload.i.p{n}, %offload.end.p{n} ]\n  \
+             %offload.x.before.p{n} = phi i64 [ %offload.warp.first, %offload.some.p{n} ], [ %offload.x.p{n}, %offload.end.p{n} ]\n  \
+             %offload.y.before.p{n} = phi i64 [ %offload.warp.y, %offload.some.p{n} ], [ %offload.y.p{n}, %offload.end.p{n} ]\n  \
+             %offload.z.before.p{n} = phi i64 [ %offload.warp.z, %offload.some.p{n} ], [ %offload.z.p{n}, %offload.end.p{n} ]\n  \
              %offload.lane.p{n} = call i32 @__offload_warp_lane(i32 %offload.left.p{n})\n  \
              %offload.lane.wide.p{n} = zext i32 %offload.lane.p{n} to i64\n  \
              %offload.i.p{n} = add nuw i64 %offload.warp, %offload.lane.wide.p{n}\n  \
+             %offload.step.p{n} = sub nuw i64 %offload.i.p{n}, %offload.i.before.p{n}\n  \
+             %offload.x.near.p{n} = add nuw i64 %offload.x.before.p{n}, %offload.step.p{n}\n  \
+             %offload.is.near.p{n} = icmp ult i64 %offload.x.near.p{n}, %offload.local_size.0\n  \
+             br i1 %offload.is.near.p{n}, label %offload.placed.p{n}, label %offload.far.p{n}\n\
+             offload.far.p{n}:\n  \
              %offload.i.narrow.p{n} = trunc i64 %offload.i.p{n} to i32\n  \
              %offload.x.narrow.p{n} = urem i32 %offload.i.narrow.p{n}, %offload.width\n  \
              %offload.row.p{n} = udiv i32 %offload.i.narrow.p{n}, %offload.width\n  \
              %offload.y.narrow.p{n} = urem i32 %offload.row.p{n}, %offload.height\n  \
              %offload.z.narrow.p{n} = udiv i32 %offload.row.p{n}, %offload.height\n  \
-             %offload.x.p{n} = zext i32 %offload.x.narrow.p{n} to i64\n  \
-             %offload.y.p{n} = zext i32 %offload.y.narrow.p{n} to i64\n  \
-             %offload.z.p{n} = zext i32 %offload.z.narrow.p{n} to i64\n",
+             %offload.x.far.p{n} = zext i32 %offload.x.narrow.p{n} to i64\n  \
+             %offload.y.far.p{n} = zext i32 %offload.y.narrow.p{n} to i64\n  \
+             %offload.z.far.p{n} = zext i32 %offload.z.narrow.p{n} to i64\n  \
+             br label %offload.placed.p{n}\n\
+             offload.placed.p{n}:\n  \
+             %offload.x.p{n} = phi i64 [ %offload.x.near.p{n}, %offload.lanes.p{n} ], [ %offload.x.far.p{n}, %offload.far.p{n} ]\n  \
+             %offload.y.p{n} = phi i64 [ %offload.y.before.p{n}, %offload.lanes.p{n} ], [ %offload.y.far.p{n}, %offload.far.p{n} ]\n  \
+             %offload.z.p{n} = phi i64 [ %offload.z.before.p{n}, %offload.lanes.p{n} ], [ %offload.z.far.p{n}, %offload.far.p{n} ]\n",
             head = text.head,
         );
         self.write_work_item(copy, &text, "");
@@ -129,7 +160,7 @@ impl FunctionWriter<'_, '_> {
         }
         let mut operands = Vec::new();
         for exit in exits {
-            operands.push(format!("[ {}, %{} ]", self.due_code(exit.successor), exit.block));
+            operands.push(format!("[ {}, %{} ]", self.plan.due_code(exit.successor), exit.block));
         }
         let _ = writeln!(
             self.body,
@@ -138,18 +169,5 @@ impl FunctionWriter<'_, '_> {
              store i32 %offload.to.p{n}, ptr %offload.due.at.p{n}, align 4",
             operands.join(", ")
         );
-    }
-
-    /// The code of `successor`, 0 for the end.
-    fn due_code(&self, successor: usize) -> u32 {
-        let Some(region) = self.plan.regions.get(successor).filter(|_| successor != 0) else {
-            return due::RETURNED;
-        };
-        let flag = match region.scope {
-            BarrierScope::Warp => due::WARP,
-            BarrierScope::Lanes => 0,
-            BarrierScope::Group | BarrierScope::Chunk(_) => due::BLOCK,
-        };
-        flag | self.plan.schedule_position(successor)
     }
 }

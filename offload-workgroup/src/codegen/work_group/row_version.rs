@@ -21,14 +21,14 @@ impl FunctionWriter<'_, '_> {
     /// The version of region `n`, whose text for one work-item is `text`, if there is one.
     pub(super) fn row_version(&mut self, n: usize, text: &RegionText, empty: u64) -> Option<RowVersionText> {
         let plan = self.plan;
-        if plan.validity == Validity::Checked {
+        if plan.validity != Validity::Assumed {
             return None;
         }
         let version = RowVersion::new(plan, n, &text.rematerialized)?;
         // Suffixes behind those of chunks.
         let regions = plan.regions.len();
         let used = regions.saturating_mul(2).saturating_add(1).saturating_mul(regions);
-        let copy = RegionCopy { region: n, suffix: used.saturating_add(n), chunk: None };
+        let copy = RegionCopy { region: n, suffix: used.saturating_add(n), chunk: None, is_warp: false };
         let accesses = self.new_access_group();
         let text = write_region(plan, copy, Nodes { empty, accesses }, Some(&version));
         Some(RowVersionText { copy, accesses, text, guard: version.guard(plan, empty) })

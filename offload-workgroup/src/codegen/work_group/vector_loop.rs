@@ -29,9 +29,9 @@ impl FunctionWriter<'_, '_> {
             if !plan.chunk_regions(number).is_empty() {
                 continue;
             }
-            let copy = RegionCopy { region: number, suffix: number, chunk: None };
+            let copy = RegionCopy { region: number, suffix: number, chunk: None, is_warp: false };
             let text = write_region(plan, copy, Nodes { empty, accesses: empty }, None);
-            if let Some(region) = vectorize(plan, number, &text, &target) {
+            if let Some(region) = vectorize(plan, copy, &text, &target) {
                 self.vector_regions.insert(number, region);
             }
         }

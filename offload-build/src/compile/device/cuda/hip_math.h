@@ -52,6 +52,15 @@ __OFFLOAD_FN double logb(double x) {
   if (x == 0) return -__builtin_inf();
   return __builtin_isfinite(x) ? (double)ilogb(x) : x * x;
 }
+// The CPU has defined these.
+#undef __builtin_expf
+#undef __builtin_exp2f
+#undef __builtin_exp10f
+#undef __builtin_logf
+#undef __builtin_log2f
+#undef __builtin_log10f
+#undef __builtin_ldexpf
+#undef __builtin_ldexp
 
 // The sources are CUDA C++.
 #undef __HIP__

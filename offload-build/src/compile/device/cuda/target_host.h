@@ -14,9 +14,9 @@ __device__ unsigned long __offload_get_local_id(unsigned int) __asm__("_Z12get_l
 __device__ unsigned long __offload_get_local_linear_id() __asm__("_Z19get_local_linear_idv");
 __device__ __attribute__((convergent)) void __offload_wait_block();
 __device__ __attribute__((convergent)) void __offload_wait_warp();
-__device__ unsigned int __offload_warp_ballot();
-extern __device__ unsigned int __offload_warp_masks[32];
-extern __device__ unsigned long long __offload_warp_sent[32], __offload_warp_received[32];
+extern __device__ unsigned int __offload_warp_masks[32], __offload_warp_votes;
+extern __device__ unsigned int __offload_warp_sent[32], __offload_warp_sent_high[32];
+extern __device__ unsigned int __offload_warp_received[32], __offload_warp_received_high[32];
 }
 #define __OFFLOAD_COORDINATE(FIELD, VALUE) \
   __declspec(property(get = __get_##FIELD)) unsigned int FIELD; \
@@ -60,14 +60,27 @@ __OFFLOAD_FN void __threadfence_block() {
 __OFFLOAD_FN unsigned int __offload_ballot(unsigned int mask, bool v) {
   __offload_warp_sent[__offload_lane()] = v;
   __offload_warp_barrier(mask);
-  return __offload_warp_ballot();
+  return __offload_warp_votes;
+}
+// Of words with 32 bits the upper half stays in the lane.
+__OFFLOAD_FN void __offload_send(unsigned int mask, __offload_lane_word v, bool is_wide) {
+  __offload_warp_sent[__offload_lane()] = (unsigned int)v;
+  if (is_wide)
+    __offload_warp_sent_high[__offload_lane()] = (unsigned int)(v >> 32);
+  __offload_warp_barrier(mask);
+}
+__OFFLOAD_FN __offload_lane_word __offload_received(unsigned int lane, bool is_wide) {
+  __offload_lane_word high = is_wide ? __offload_warp_received_high[lane % 32] : 0;
+  return high << 32 | __offload_warp_received[lane % 32];
 }
 // The word of another lane; of one that does not come here it is 0.
 __OFFLOAD_FN __offload_lane_word __offload_exchange(unsigned int mask, __offload_lane_word v, unsigned int lane) {
-  __offload_warp_sent[__offload_lane()] = v;
-  __offload_warp_barrier(mask);
-  return __offload_warp_received[lane % 32];
+  __offload_send(mask, v, true);
+  return __offload_received(lane, true);
 }
+// With a lane that is computed behind the barrier, so that its number need not be kept.
+#define __OFFLOAD_EXCHANGE(TYPE, MASK, V, LANE) \
+  (__offload_send(MASK, V, sizeof(TYPE) > 4), __offload_received(LANE, sizeof(TYPE) > 4))
 
 __OFFLOAD_FN unsigned int __offload_atomic_increment(unsigned int *p, unsigned int limit) {
   unsigned int old = __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -100,6 +113,15 @@ extern "C" __device__ double __offload_ldexp_f64(double, int);
 // clang's header for HIP declares these until release 22.
 extern "C" __device__ __attribute__((pure)) float __ocml_exp2_f32(float);
 extern "C" __device__ __attribute__((pure)) float __ocml_log2_f32(float);
+// These would become calls of the system's library, which no loop over work-items is vectorised with.
+#define __builtin_expf(X) __ocml_exp_f32(X)
+#define __builtin_exp2f(X) __ocml_exp2_f32(X)
+#define __builtin_exp10f(X) __ocml_exp10_f32(X)
+#define __builtin_logf(X) __ocml_log_f32(X)
+#define __builtin_log2f(X) __ocml_log2_f32(X)
+#define __builtin_log10f(X) __ocml_log10_f32(X)
+#define __builtin_ldexpf(X, E) __offload_ldexp_f32(X, E)
+#define __builtin_ldexp(X, E) __offload_ldexp_f64(X, E)
 #define __builtin_amdgcn_exp2f(X) __ocml_exp2_f32(X)
 #define __builtin_amdgcn_logf(X) __ocml_log2_f32(X)
 #define __builtin_amdgcn_rsqf(X) __ocml_rsqrt_f32(X)

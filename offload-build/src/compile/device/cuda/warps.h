@@ -20,13 +20,16 @@ __OFFLOAD_FN unsigned int __offload_lane_xor(int lanes, int width) {
   unsigned int other = lane ^ lanes;
   return other >= (lane & ~(width - 1)) + width ? lane : other;
 }
+#ifndef __OFFLOAD_EXCHANGE
+#define __OFFLOAD_EXCHANGE(TYPE, MASK, V, LANE) __offload_exchange(MASK, V, LANE)
+#endif
 #define __OFFLOAD_WORDS(NAME, LANE, TYPE_OF_LANE, TYPE) \
   __OFFLOAD_FN TYPE NAME(unsigned int mask, TYPE v, TYPE_OF_LANE lane, int width = 32) { \
     enum { SIZE = sizeof(__offload_lane_word), WORDS = (sizeof(TYPE) + SIZE - 1) / SIZE }; \
     __offload_lane_word words[WORDS] = {}; \
     __builtin_memcpy(words, &v, sizeof(TYPE)); \
-    unsigned int from = LANE(lane, width); \
-    _Pragma("unroll") for (int i = 0; i < WORDS; i++) words[i] = __offload_exchange(mask, words[i], from); \
+    _Pragma("unroll") for (int i = 0; i < WORDS; i++) \
+      words[i] = __OFFLOAD_EXCHANGE(TYPE, mask, words[i], LANE(lane, width)); \
     __builtin_memcpy(&v, words, sizeof(TYPE)); \
     return v; \
   }
@@ -42,6 +45,7 @@ __OFFLOAD_SHUFFLE(__shfl_down_sync, __offload_lane_down, unsigned int)
 __OFFLOAD_SHUFFLE(__shfl_xor_sync, __offload_lane_xor, int)
 #undef __OFFLOAD_SHUFFLE
 #undef __OFFLOAD_WORDS
+#undef __OFFLOAD_EXCHANGE
 
 __OFFLOAD_FN void __syncwarp(unsigned int mask = ~0u) { __offload_warp_barrier(mask); }
 __OFFLOAD_FN unsigned int __activemask() { return __offload_ballot(0, true); }

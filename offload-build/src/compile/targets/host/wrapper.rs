@@ -150,7 +150,13 @@ mod tests {
             is_const: false,
             access: String::new(),
         };
-        Kernel { name: "k".into(), args: vec![arg], required_work_group: None, required_sub_group: None }
+        Kernel {
+            name: "k".into(),
+            args: vec![arg],
+            required_work_group: None,
+            launch_bound: None,
+            required_sub_group: None,
+        }
     }
 
     #[test]
