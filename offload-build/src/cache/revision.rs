@@ -8,7 +8,7 @@
 //! compares the digest of the sources, without comments and unit tests, with the one below, and asks for a decision.
 
 /// Increased whenever any result that is cached changes for the same inputs.
-pub(super) const REVISION: u32 = 17;
+pub(super) const REVISION: u32 = 18;
 
 #[cfg(test)]
 mod tests {
@@ -34,7 +34,7 @@ mod tests {
     ];
 
     /// [`REVISION`], and the digest of [`SOURCES`] at that revision.
-    const KNOWN: (u32, &str) = (17, "c37978004f40ec35");
+    const KNOWN: (u32, &str) = (18, "986d7c494c6caa56");
 
     #[test]
     fn sources_of_cached_results_are_those_of_the_revision() {
