@@ -233,7 +233,8 @@ impl<'a> Call<'a> {
     fn access(&self, number: usize, size: AccessSize, kind: AccessKind) -> Option<Access<'a>> {
         let argument = *self.arguments.get(number)?;
         let pointer = last_operand(argument);
-        if !is_pointer(pointer) {
+        // The name of `fmod` of two floats, `_ZL4fmodff`, has that of `modf` in it.
+        if !is_pointer(pointer) || !argument.trim_start().starts_with("ptr") {
             return None;
         }
         let align = argument.split_once("align ").map_or(0, |(_, rest)| leading_number(rest));

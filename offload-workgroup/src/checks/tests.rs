@@ -19,6 +19,14 @@ fn found(line: &str) -> Vec<(String, String, AccessKind)> {
 }
 
 #[test]
+fn functions_of_numbers_have_no_access() {
+    for name in ["_ZL4fmodff", "_Z8_cl_fmodff"] {
+        let line = format!("  %3 = call noundef float @{name}(float noundef %1, float noundef %2) #5");
+        assert!(accesses(&line).is_empty(), "{line}");
+    }
+}
+
+#[test]
 fn instructions_and_functions_have_accesses() {
     use AccessKind::{Atomic, AtomicWrite, Copy, GroupRead, GroupWrite, Read, Write};
     let part = "getelementptr inbounds (i8, ptr @k.tile, i64 20)";
