@@ -2,20 +2,30 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::support;
 
 /// The example, built once for all tests.
 fn example() -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(build).clone()
+    static BUILT: OnceLock<tempfile::TempDir> = OnceLock::new();
+    BUILT.get_or_init(build).path().join("example-app")
 }
 
-fn build() -> PathBuf {
-    let output = support::optimized_build_of_workspace("example-app").output().unwrap();
+/// Held while cargo's program is built and used: a build with other variables replaces it.
+static CARGOS_PROGRAM: Mutex<()> = Mutex::new(());
+
+/// A directory with a copy of the program.
+fn build() -> tempfile::TempDir {
+    let _alone = CARGOS_PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
+    // Development builds compress nothing.
+    let mut cargo = support::build_of_workspace("example-app");
+    let output = cargo.env("OFFLOAD_COMPRESSION", "fast").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    support::program_of_workspace(&output.stdout, "example-app")
+    let directory = tempfile::tempdir().unwrap();
+    let program = support::program_of_workspace(&output.stdout, "example-app");
+    support::program::copy(&program, &directory.path().join("example-app"));
+    directory
 }
 
 /// A private copy, to be damaged.
@@ -88,6 +98,7 @@ fn the_cpu_needs_no_driver() {
 
 #[test]
 fn rust_and_gcc_alone_build_it_with_vendored_images() {
+    let _alone = CARGOS_PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
     let cache = tempfile::tempdir().unwrap();
     let mut cargo = support::build_of_workspace("example-app");
     cargo.env("OFFLOAD_CACHE_DIR", cache.path());

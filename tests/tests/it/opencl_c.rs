@@ -90,7 +90,8 @@ fn inline_functions_of_c_compile_for_every_target_and_run() {
     let results = "[32, 112, 42, 1, 5, 63, 0, 0]";
     assert!(text.contains(&format!("host {results}\n")), "{text}");
     assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
-    let outcome = project.cargo(&["build", "--release"]);
+    project.optimize();
+    let outcome = project.cargo(&["build"]);
     assert!(outcome.success, "{}", outcome.text);
 }
 
@@ -136,7 +137,8 @@ fn inline_functions_that_are_not_inlined_compile_for_every_target_and_run() {
     let results = "[4, 9, 13, 8, 9, 10, 63, 0]";
     assert!(text.contains(&format!("host {results}\n")), "{text}");
     assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
-    let outcome = project.cargo(&["build", "--release"]);
+    project.optimize();
+    let outcome = project.cargo(&["build"]);
     assert!(outcome.success, "{}", outcome.text);
 }
 
@@ -182,14 +184,13 @@ fn carries_and_choices_between_vectors_compile_for_every_target_and_run() {
         return;
     }
     let project = project(CARRY, TARGETS);
-    for profile in [&[] as &[&str], &["--release"]] {
-        let outcome = project.cargo(&[&["build"], profile].concat());
-        assert!(outcome.success, "{}", outcome.text);
-    }
     let text = ran(&project);
     let results = "[4, 1, 2, 4611686019492741120, 1077936128, 0, 0, 0]";
     assert!(text.contains(&format!("host {results}\n")), "{text}");
     assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
+    project.optimize();
+    let outcome = project.cargo(&["build"]);
+    assert!(outcome.success, "{}", outcome.text);
 }
 
 /// What OpenCL C 1.2 predefines, 6.10 of the specification
@@ -457,7 +458,8 @@ fn half_is_on_cpus_without_instructions_for_it() {
         assert!(text.contains(&results.replace("host", level)), "{text}");
     }
     project.write("offload.toml", "targets = [\"host\"]\n");
-    let text = project.run(&["--release"]);
+    project.optimize();
+    let text = project.run(&[]);
     assert!(text.contains(results), "{text}");
 }
 
@@ -507,7 +509,8 @@ fn functions_of_half_are_on_every_cpu() {
         let text = ran(&project);
         assert!(text.contains(&format!("{level} {results}")), "{text}");
     }
-    let text = project.run(&["--release"]);
+    project.optimize();
+    let text = project.run(&[]);
     assert!(text.contains(results), "{text}");
 }
 

@@ -171,18 +171,20 @@ fn saved_kernels_reach_the_running_program() {
     dev.end();
 }
 
-fn has_the_name(project: &Project, args: &[&str]) -> bool {
-    let built = project.cargo(&[&["build", "--offline", "--message-format=json"], args].concat());
-    assert!(built.success, "{}", built.text);
-    let program = fs::read(crate::support::executable(&built.text)).unwrap();
+fn has_the_name(project: &Project) -> bool {
+    let program = fs::read(project.program()).unwrap();
     let name = b"OFFLOAD_RELOAD_DIR";
     program.windows(name.len()).any(|bytes| bytes == name)
 }
 
+/// As that of a release.
 #[test]
-fn a_release_program_looks_for_no_kernels() {
+fn a_program_without_debug_assertions_looks_for_no_kernels() {
     let mut project = Project::new("reloaded");
     project.set("OFFLOAD_SKIP", "1");
-    assert!(has_the_name(&project, &[]));
-    assert!(!has_the_name(&project, &["--release"]));
+    assert!(has_the_name(&project));
+    let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let setting = "[profile.dev.package.offload-rt]\ndebug-assertions = false\n";
+    project.write("Cargo.toml", &format!("{manifest}\n{setting}"));
+    assert!(!has_the_name(&project));
 }

@@ -130,6 +130,14 @@ impl Project {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// Has the package built as for a release, and so its kernels; its dependencies stay those of development builds.
+    pub fn optimize(&self) {
+        let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
+        let name = self.name();
+        let settings = "opt-level = 3\ndebug = false\ndebug-assertions = false\n";
+        self.write("Cargo.toml", &format!("{manifest}\n[profile.dev.package.{name}]\n{settings}"));
+    }
+
     /// Where cargo builds it: the target directory of the thread that made the project.
     pub fn target_dir(&self) -> &Path {
         target_dir::ensure_seeded(&self.target_dir);
@@ -288,27 +296,6 @@ pub fn build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline", "--workspace", "--all-features", "--test", "it", "--bin", program]);
     cargo.arg("--message-format=json-render-diagnostics").current_dir(root()).env_remove("CLIPPY_ARGS");
-    cargo
-}
-
-/// As [`build_of_workspace`], optimised, with the dependencies that fixtures were built with.
-pub fn optimized_build_of_workspace(program: &str) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "build",
-        "--offline",
-        "--release",
-        "--package",
-        program,
-        "--message-format=json-render-diagnostics",
-    ]);
-    for package in ["blake3", "lzma-rust2", "offload-format", "offload-packer", "zstd-safe", "zstd-sys"] {
-        cargo.args(["--config", &format!("profile.release.package.{package}.opt-level=1")]);
-    }
-    let target_dir = target_dir();
-    target_dir::ensure_seeded(&target_dir);
-    cargo.env("CARGO_TARGET_DIR", target_dir).envs(LESS_TO_COMPILE);
-    cargo.current_dir(root()).env_remove("CLIPPY_ARGS");
     cargo
 }
 
