@@ -18,11 +18,12 @@ mod tests {
     use super::REVISION;
 
     /// Files and folders of the workspace whose code computes cached results.
-    const SOURCES: [&str; 12] = [
+    const SOURCES: [&str; 13] = [
         "offload-build/src/compile/front_end",
         "offload-build/src/compile/linking",
         "offload-build/src/compile/steps/check.rs",
         "offload-build/src/compile/targets",
+        "offload-clang/src",
         "offload-format/src/codec",
         "offload-images/src/machine",
         "offload-images/src/machine.rs",

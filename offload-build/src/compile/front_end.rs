@@ -2,20 +2,19 @@
 //! file of a run lists.
 
 pub(super) mod dependencies;
-mod inline_ptx;
-pub(super) mod lookups;
 pub(super) mod opencl_features;
 pub(super) mod own_headers;
+mod preprocessed;
 pub(super) mod reading;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use offload_clang::inline_ptx;
+use offload_clang::lookups::{SearchPath, directories};
 use offload_format::Hash128;
 
-use self::inline_ptx::Constraints;
-use self::lookups::{SearchPath, directories};
 use self::reading::{
     AMDGCN, Dependencies, FrontEnd, HOST, MadeFrontEnd, ReadFile, recorded, result_key, with_newest,
 };
@@ -202,21 +201,21 @@ impl Session<'_> {
         invocation: &Invocation<'_>,
         paths: &ScratchPaths<'_>,
     ) -> Result<Option<(SearchPath, Output)>> {
-        let Some(preprocessed) = inline_ptx::for_preprocessed(&action.args) else { return Ok(None) };
+        let Some(again) = preprocessed::for_preprocessed(&action.args) else { return Ok(None) };
         let Invocation { program, directory, input, .. } = *invocation;
-        let args = paths.args(action, &inline_ptx::preprocessing(&action.args));
+        let args = paths.args(action, &preprocessed::preprocessing(&action.args));
         let preprocess = Invocation { program, args, directory, input };
         let texts = action.text_args();
         let (search, first) =
             self.context().run_and_read(&preprocess, |text| SearchPath::split(text, &texts))?;
         let text = String::from_utf8(output_of(action.tool, paths.output)?)
             .map_err(|error| Error::new(format!("preprocessed text is no UTF-8: {error}")))?;
-        let constraints = Constraints::for_args(&action.args);
+        let constraints = preprocessed::constraints(&action.args);
         let Some(text) = inline_ptx::rewrite(&text, constraints) else { return Ok(None) };
         // What was read is known already.
-        let again = paths.scratch.join("deps of preprocessed text");
-        let paths = ScratchPaths { deps: &again, ..*paths };
-        let args = paths.args(action, &preprocessed);
+        let deps = paths.scratch.join("deps of preprocessed text");
+        let paths = ScratchPaths { deps: &deps, ..*paths };
+        let args = paths.args(action, &again);
         let compile = Invocation { program, args, directory, input: Some(&text) };
         let (_, second) = self.context().run_and_read(&compile, |text| SearchPath::split(text, &texts))?;
         let stderr = [first.stderr, second.stderr].concat();

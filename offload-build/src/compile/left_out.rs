@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use offload_clang::inline_ptx::is_ptx;
 use offload_format::Target;
 use offload_ir::{ForeignCode, ForeignConstruct, References};
 
@@ -107,7 +108,7 @@ fn modules(session: &Session<'_>, scan: &Scan, target: &Target, lines: LineTable
 fn foreign(texts: &[String], is_nvidia: bool) -> Vec<(usize, ForeignCode)> {
     let mut all = Vec::new();
     for (number, text) in texts.iter().enumerate() {
-        let found = offload_ir::foreign_code(text, |template| !is_nvidia && ptx::is_ptx(template));
+        let found = offload_ir::foreign_code(text, |template| !is_nvidia && is_ptx(template));
         all.extend(found.into_iter().map(|code| (number, code)));
     }
     all

@@ -61,26 +61,9 @@ pub(crate) fn reason(file: &str, code: &ForeignCode) -> String {
     }
 }
 
-/// Whether a text for an assembler is PTX: its instructions have types behind dots, where AMD's have underscores.
-pub(crate) fn is_ptx(template: &str) -> bool {
-    template.split([';', '\n', '{']).any(|statement| {
-        let words = statement.split_whitespace().find(|word| !word.starts_with('@'));
-        let opcode = words.unwrap_or_default();
-        let starts = opcode.starts_with(|c: char| c.is_ascii_lowercase());
-        starts && opcode.contains('.') && !opcode.contains('_')
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ptx_is_told_from_the_assembly_of_amd() {
-        assert!(is_ptx("cvt.rn.f16.f32 $0, $1;") && is_ptx("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, $1, 0;\n}"));
-        assert!(is_ptx("@p bra.uni done;"));
-        assert!(!is_ptx("s_nop 0") && !is_ptx("v_add_f32 $0, $1, $2") && !is_ptx("") && !is_ptx(".long 0"));
-    }
 
     /// As clang 22 says it.
     #[test]

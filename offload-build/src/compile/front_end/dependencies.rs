@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use offload_clang::lookups::{self, Request, SearchPath, SourceText};
+use offload_format::Hash128;
+
 use crate::cache::KeyBuilder;
 use crate::compile::Session;
-use crate::compile::front_end::lookups::{self, Lookups, Request, SearchPath, Text};
 use crate::compile::front_end::own_headers;
-use crate::compile::front_end::reading::{Dependencies, FrontEnd, ReadFile};
+use crate::compile::front_end::reading::{Dependencies, FrontEnd, LookupOutcome, ReadFile};
 
 impl Session<'_> {
     /// The dependencies of a run just now.
@@ -36,9 +38,10 @@ impl Session<'_> {
     }
 
     /// The lookups of a run, and where they end now.
-    fn lookups(&self, action: &FrontEnd<'_>, dependencies: &Dependencies) -> Option<Lookups> {
+    fn lookups(&self, action: &FrontEnd<'_>, dependencies: &Dependencies) -> Option<LookupOutcome> {
         let requests = self.requests(action, dependencies)?;
-        Some(dependencies.search.resolve(self.root(), &requests))
+        let lookups = dependencies.search.resolve(self.root(), &requests);
+        Some(LookupOutcome { digest: Hash128::digest(&lookups.record), absent: lookups.absent })
     }
 
     /// What is looked up in a run, from the cache where that is known.
@@ -82,7 +85,7 @@ impl Session<'_> {
             contents.push((file.path.clone(), text));
         }
         contents.extend(own_headers::texts_of(self, &action.text_args()));
-        let texts: Vec<Text<'_>> = contents.iter().map(|(path, content)| Text { path, content }).collect();
+        let texts: Vec<SourceText<'_>> = contents.iter().map(|(path, content)| SourceText { path, content }).collect();
         dependencies.search.requests(&texts, &action.defined_macros())
     }
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use offload_clang::lookups::SearchPath;
+use offload_format::Hash128;
+
 use crate::cache::{Key, KeyBuilder};
-use crate::compile::front_end::lookups::{Lookups, SearchPath};
 use crate::compile::steps::action::{Arg, Made};
 use crate::tool::Tool;
 
@@ -69,13 +71,22 @@ pub(crate) struct ReadFile {
     pub(crate) hash: String,
 }
 
+/// The outcome of the header lookups of a front end.
+#[derive(Clone, Debug)]
+pub(crate) struct LookupOutcome {
+    /// Of the record of lookups.
+    pub(crate) digest: Hash128,
+    /// Paths that were tried, and are no files; empty where only the digest is known.
+    pub(crate) absent: BTreeSet<PathBuf>,
+}
+
 /// What the result of a front end depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Dependencies {
     pub(crate) files: Vec<ReadFile>,
     pub(crate) search: SearchPath,
     /// `None` if the lookups do not follow from the files: the result is not reused by other builds then.
-    pub(crate) lookups: Option<Lookups>,
+    pub(crate) lookups: Option<LookupOutcome>,
 }
 
 /// First line of recorded dependencies.
@@ -123,7 +134,7 @@ impl Dependencies {
                 "missing" => &mut found.search.missing,
                 "lookups" => {
                     let digest = rest.parse().ok()?;
-                    found.lookups = Some(Lookups { digest, absent: BTreeSet::new() });
+                    found.lookups = Some(LookupOutcome { digest, absent: BTreeSet::new() });
                     continue;
                 }
                 hash => {

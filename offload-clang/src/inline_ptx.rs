@@ -5,9 +5,6 @@
 //! preprocessed text, in which constraints ask for any register, as `"=l"` becomes `"=r"`, and a `%` before a name is
 //! escaped. No line of the text moves. The assembly stays as it is, and is found in the IR.
 
-use crate::compile::advice::ptx;
-use crate::compile::steps::action::Arg;
-
 /// The registers of NVIDIA's GPUs by kind
 /// (<https://docs.nvidia.com/cuda/inline-ptx-assembly/#constraints>).
 const REGISTERS: &[u8] = b"bchrlfdq";
@@ -16,79 +13,17 @@ const ANY_REGISTER: u8 = b'r';
 /// What stands before the register: https://gcc.gnu.org/onlinedocs/gcc/Modifiers.html
 const MODIFIERS: &[u8] = b"=+&%";
 
-/// The languages of vendors.
-const LANGUAGES: [&str; 2] = ["cuda", "hip"];
-
-/// The arguments that preprocess alone what `args` compile to IR.
-pub(super) fn preprocessing(args: &[Arg]) -> Vec<Arg> {
-    let mut changed = Vec::new();
-    for arg in args {
-        match arg {
-            Arg::Text(text) if text == "-S" => changed.push(Arg::Text("-E".into())),
-            Arg::Text(text) if text == "-emit-llvm" => {}
-            other => changed.push(other.clone()),
-        }
-    }
-    changed
-}
-
-/// The arguments that compile preprocessed text from standard input as `args` compile a file; `None` for other languages
-/// than those of vendors.
-///
-/// The language stays: of preprocessed HIP C++ clang's driver expects a bundle of texts for the processor and the GPU. So
-/// macros of the command line would be replaced once more, and are left out, as are files that it includes.
-pub(super) fn for_preprocessed(args: &[Arg]) -> Option<Vec<Arg>> {
-    let mut changed: Vec<Arg> = Vec::new();
-    let mut is_known = false;
-    // The last is the file.
-    let (_, flags) = args.split_last()?;
-    let mut flags = flags.iter();
-    while let Some(flag) = flags.next() {
-        let text = match flag {
-            Arg::Text(text) => text.to_str().unwrap_or_default(),
-            _ => "",
-        };
-        match text {
-            "-D" | "-U" | "-include" | "-imacros" => drop(flags.next()),
-            _ if text.starts_with("-D") || text.starts_with("-U") => {}
-            _ => {
-                is_known |= LANGUAGES.contains(&text) && changed.last() == Some(&Arg::Text("-x".into()));
-                changed.push(flag.clone());
-            }
-        }
-    }
-    // Nothing is left of flags for headers.
-    changed.push(Arg::Text("-Wno-unused-command-line-argument".into()));
-    changed.push(Arg::Text("-".into()));
-    is_known.then_some(changed)
-}
-
 /// The constraints of the text that clang gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Constraints {
+pub enum Constraints {
     /// As they are written.
     Nvidia,
     /// `"r"`, which every machine has.
     AnyRegister,
 }
 
-impl Constraints {
-    /// Those of the machine that `args` compile for.
-    pub(super) fn for_args(args: &[Arg]) -> Constraints {
-        let mut texts = args.iter().filter_map(|arg| match arg {
-            Arg::Text(text) => text.to_str(),
-            _ => None,
-        });
-        if texts.any(|text| text.starts_with("--cuda-gpu-arch=sm_")) {
-            Constraints::Nvidia
-        } else {
-            Constraints::AnyRegister
-        }
-    }
-}
-
 /// `text`, preprocessed C++, as clang takes it where the assembly is PTX; `None` if there is nothing to change.
-pub(super) fn rewrite(text: &str, constraints: Constraints) -> Option<String> {
+pub fn rewrite(text: &str, constraints: Constraints) -> Option<String> {
     let bytes = text.as_bytes();
     let mut lexer = Lexer { bytes, at: 0 };
     let mut edits = Vec::new();
@@ -125,6 +60,16 @@ pub(super) fn rewrite(text: &str, constraints: Constraints) -> Option<String> {
     }
     changed.push_str(text.get(end..)?);
     Some(changed)
+}
+
+/// Whether a text for an assembler is PTX: its instructions have types behind dots, where AMD's have underscores.
+pub fn is_ptx(template: &str) -> bool {
+    template.split([';', '\n', '{']).any(|statement| {
+        let words = statement.split_whitespace().find(|word| !word.starts_with('@'));
+        let opcode = words.unwrap_or_default();
+        let starts = opcode.starts_with(|c: char| c.is_ascii_lowercase());
+        starts && opcode.contains('.') && !opcode.contains('_')
+    })
 }
 
 /// A change of the text.
@@ -207,7 +152,7 @@ impl Statement {
     /// Whether the text is PTX, or none: that keeps a value in a register.
     fn is_of_nvidia(&self) -> bool {
         let text = self.template.replace("\\n", "\n").replace("\\t", "\t");
-        text.trim().is_empty() || ptx::is_ptx(&text)
+        text.trim().is_empty() || is_ptx(&text)
     }
 
     /// The places of letters that name NVIDIA's registers.
@@ -353,24 +298,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn preprocessed_text_is_compiled_without_macros() {
-        let text = |text: &str| Arg::Text(text.into());
-        let args: Vec<Arg> =
-            ["-x", "hip", "-DT=struct T", "-D", "N=1", "-include", "a.h", "-O2", "-S", "-emit-llvm"]
-                .map(text)
-                .into_iter()
-                .chain([Arg::Output, text("a.hip")])
-                .collect();
-        let compiled = for_preprocessed(&args).unwrap();
-        let flags = ["-x", "hip", "-O2", "-S", "-emit-llvm"].map(text);
-        assert_eq!(compiled[..5], flags);
-        assert_eq!((&compiled[5], compiled.last()), (&Arg::Output, Some(&text("-"))));
-        assert!(
-            preprocessing(&args).contains(&text("-E")) && !preprocessing(&args).contains(&text("-emit-llvm"))
-        );
-        assert_eq!(for_preprocessed(&["-x", "c", "a.c"].map(text)), None);
-        assert_eq!(Constraints::for_args(&args), Constraints::AnyRegister);
-        assert_eq!(Constraints::for_args(&[text("--cuda-gpu-arch=sm_80")]), Constraints::Nvidia);
+    fn ptx_is_told_from_the_assembly_of_amd() {
+        assert!(is_ptx("cvt.rn.f16.f32 $0, $1;") && is_ptx("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, $1, 0;\n}"));
+        assert!(is_ptx("@p bra.uni done;"));
+        assert!(!is_ptx("s_nop 0") && !is_ptx("v_add_f32 $0, $1, $2") && !is_ptx("") && !is_ptx(".long 0"));
     }
 
     #[test]

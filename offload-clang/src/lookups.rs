@@ -12,33 +12,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use offload_format::Hash128;
-
 use self::names::{Form, Name, Names, Search};
 
 /// Where a preprocessor looks for headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SearchPath {
+pub struct SearchPath {
     /// For `"name"`, behind the directory of the including file.
-    pub(crate) quoted: Vec<PathBuf>,
+    pub quoted: Vec<PathBuf>,
     /// For both forms.
-    pub(crate) angled: Vec<PathBuf>,
+    pub angled: Vec<PathBuf>,
     /// For `#embed`.
-    pub(crate) embedded: Vec<PathBuf>,
+    pub embedded: Vec<PathBuf>,
     /// Directories of the command line that do not exist.
-    pub(crate) missing: Vec<PathBuf>,
+    pub missing: Vec<PathBuf>,
 }
 
 /// A file that was read, as it was named, with its text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) content: &'a str,
+pub struct SourceText<'a> {
+    /// Its path as the compiler named it, relative to the directory where it ran.
+    pub path: &'a Path,
+    /// Empty for files that are no text.
+    pub content: &'a str,
 }
 
 /// A lookup by a file in `directory`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Request {
+pub struct Request {
     /// Empty where it does not matter.
     directory: PathBuf,
     name: Name,
@@ -46,11 +46,12 @@ pub(crate) struct Request {
 
 /// The outcome of lookups.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lookups {
-    /// Of the directories, by their places on the search path, in which lookups ended.
-    pub(crate) digest: Hash128,
-    /// Paths that were tried, and are no files; empty where only the digest is known.
-    pub(crate) absent: BTreeSet<PathBuf>,
+pub struct Lookups {
+    /// The directories, by their places on the search path, in which lookups ended. Two records are equal if every lookup
+    /// ends at the same place, also where the directories have other names. Only equality and a hash of it mean anything.
+    pub record: Vec<u8>,
+    /// Paths that were tried, and are no files.
+    pub absent: BTreeSet<PathBuf>,
 }
 
 const BEGIN_QUOTED: &str = "#include \"...\" search starts here:";
@@ -64,7 +65,7 @@ const VERSION: &str = "clang -cc1 version ";
 impl SearchPath {
     /// The search path among what a compiler printed to standard error, and the other lines. A compiler that prints none
     /// has the one of its arguments.
-    pub(crate) fn split(printed: &str, args: &[&OsStr]) -> (SearchPath, String) {
+    pub fn split(printed: &str, args: &[&OsStr]) -> (SearchPath, String) {
         let mut path = SearchPath {
             embedded: directories(args, &["--embed-dir=", "--embed-dir"]),
             ..SearchPath::default()
@@ -99,13 +100,13 @@ impl SearchPath {
     }
 
     /// The directories, as a part of a key.
-    pub(crate) fn to_key(&self) -> String {
+    pub fn to_key(&self) -> String {
         format!("{:?} {:?} {:?}", self.quoted, self.angled, self.embedded)
     }
 
     /// The lookups that the first of `files`, which is no file but what a compiler was given, and the others may cause; `None`
     /// if names are computed in a way that only a preprocessor understands. `defined` are the macros of the command line.
-    pub(crate) fn requests(&self, files: &[Text<'_>], defined: &[&str]) -> Option<BTreeSet<Request>> {
+    pub fn requests(&self, files: &[SourceText<'_>], defined: &[&str]) -> Option<BTreeSet<Request>> {
         let names: Vec<Names> = files.iter().map(|file| Names::scan(file.content)).collect();
         let texts: Vec<&str> = files.iter().map(|file| file.content).collect();
         if !names::all_are_named(&names, &texts, defined) {
@@ -130,7 +131,7 @@ impl SearchPath {
     }
 
     /// The outcome of `requests` for a compiler that runs in `root`.
-    pub(crate) fn resolve(&self, root: &Path, requests: &BTreeSet<Request>) -> Lookups {
+    pub fn resolve(&self, root: &Path, requests: &BTreeSet<Request>) -> Lookups {
         let mut resolver = Resolver::new(self, root);
         for directory in &self.missing {
             resolver.note_missing(directory);
@@ -164,7 +165,7 @@ fn add(list: &mut Vec<PathBuf>, directory: PathBuf) {
 }
 
 /// The operands of `flags`, which follow at once or as the next argument.
-pub(crate) fn directories(args: &[&OsStr], flags: &[&str]) -> Vec<PathBuf> {
+pub fn directories(args: &[&OsStr], flags: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -223,13 +224,14 @@ impl Request {
     }
 }
 
-/// Requests as text, for the cache: a text of source files takes longer to scan.
-pub(crate) fn to_text(requests: &BTreeSet<Request>) -> Option<String> {
+/// Requests as text, for a cache: a text of source files takes longer to scan. `None` if a name is no line.
+pub fn to_text(requests: &BTreeSet<Request>) -> Option<String> {
     let lines: Vec<String> = requests.iter().map(Request::to_line).collect::<Option<_>>()?;
     Some(lines.join("\n"))
 }
 
-pub(crate) fn parse(text: &str) -> Option<BTreeSet<Request>> {
+/// The inverse of [`to_text`]; `None` for other texts.
+pub fn parse(text: &str) -> Option<BTreeSet<Request>> {
     text.lines().map(Request::parse).collect()
 }
 
@@ -238,7 +240,7 @@ struct Resolver<'a> {
     path: &'a SearchPath,
     root: &'a Path,
     /// One for each lookup. Their order is not that of requests: directories have other names on other machines.
-    outcomes: Vec<[u8; 32]>,
+    outcomes: Vec<Vec<u8>>,
     absent: BTreeSet<PathBuf>,
     /// Whether there is a file, by its path.
     known: BTreeMap<PathBuf, bool>,
@@ -251,7 +253,7 @@ impl<'a> Resolver<'a> {
 
     fn note_missing(&mut self, directory: &Path) {
         let exists = self.root.join(directory).is_dir();
-        self.outcomes.push(*blake3::hash(&[u8::from(exists)]).as_bytes());
+        self.outcomes.push(vec![u8::from(exists)]);
         if !exists {
             self.absent.insert(directory.to_path_buf());
         }
@@ -267,16 +269,16 @@ impl<'a> Resolver<'a> {
             (_, Form::Quoted) => [beside, &path.quoted, &path.angled],
             (_, Form::Angled) => [&path.angled[..], &[], &[]],
         };
-        let mut outcome = blake3::Hasher::new();
-        outcome.update(text.as_bytes()).update(&[0]);
+        let mut outcome = text.as_bytes().to_vec();
+        outcome.push(0);
         for base in places.into_iter().flatten() {
             let exists = self.exists(&base.join(text));
-            outcome.update(&[u8::from(exists)]);
+            outcome.push(u8::from(exists));
             if exists && *search != Search::Next {
                 break;
             }
         }
-        self.outcomes.push(*outcome.finalize().as_bytes());
+        self.outcomes.push(outcome);
     }
 
     fn exists(&mut self, path: &Path) -> bool {
@@ -293,13 +295,12 @@ impl<'a> Resolver<'a> {
 
     fn finish(mut self) -> Lookups {
         self.outcomes.sort();
-        let mut hasher = blake3::Hasher::new();
+        let mut record = Vec::new();
         for outcome in &self.outcomes {
-            hasher.update(outcome);
+            record.extend_from_slice(&(outcome.len() as u64).to_le_bytes());
+            record.extend_from_slice(outcome);
         }
-        let mut digest = [0; 16];
-        hasher.finalize_xof().fill(&mut digest);
-        Lookups { digest: Hash128(digest), absent: self.absent }
+        Lookups { record, absent: self.absent }
     }
 }
 
@@ -353,7 +354,7 @@ k.cl:1:2: warning: unused";
             ..SearchPath::default()
         };
         let files = [("-", ""), ("k/k.cl", text), ("two/head.h", "")]
-            .map(|(path, content)| Text { path: Path::new(path), content });
+            .map(|(path, content)| SourceText { path: Path::new(path), content });
         let requests = path.requests(&files, &[]).unwrap();
         assert_eq!(parse(&to_text(&requests).unwrap()).unwrap(), requests);
         let before = path.resolve(dir.path(), &requests);
@@ -362,7 +363,7 @@ k.cl:1:2: warning: unused";
             let file = dir.path().join(name);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(&file, "").unwrap();
-            let is_changed = path.resolve(dir.path(), &requests).digest != before.digest;
+            let is_changed = path.resolve(dir.path(), &requests).record != before.record;
             assert!(!is_changed || before.absent.iter().any(|path| dir.path().join(path).exists()));
             found.push(is_changed);
             std::fs::remove_file(&file).unwrap();
