@@ -80,14 +80,21 @@ const CASES: [Case; 10] = [
     },
 ];
 
+/// A build script for the compilers of this machine.
+fn script() -> Script {
+    // It is built with stand-ins, which take no time.
+    let built = Script::for_project(&Project::with_fake_tools("two-files"));
+    built.for_copy(&Project::new("two-files"))
+}
+
 /// Builds of the case in several places, without and with the header.
-struct Checkouts {
-    script: Script,
+struct Checkouts<'s> {
+    script: &'s Script,
     folder: tempfile::TempDir,
     remote: bool,
 }
 
-impl Checkouts {
+impl Checkouts<'_> {
     fn places(&self, checkout: &str, cache: &str) -> Places {
         let folder = self.folder.path();
         let out = folder.join(format!("{checkout}-{cache}-out"));
@@ -153,10 +160,10 @@ fn is_watched(paths: &[PathBuf], file: &Path) -> bool {
 
 #[test]
 fn a_header_that_appears_is_in_the_next_image() {
-    let project = Project::new("two-files");
+    let script = script();
     for case in &CASES {
         let checkouts = Checkouts {
-            script: Script::for_project(&project),
+            script: &script,
             folder: tempfile::tempdir().unwrap(),
             remote: false,
         };
@@ -189,10 +196,10 @@ fn a_header_that_appears_is_in_the_next_image() {
 
 #[test]
 fn machines_share_no_result_of_another_search() {
-    let project = Project::new("two-files");
+    let script = script();
     for case in &CASES {
         let checkouts = Checkouts {
-            script: Script::for_project(&project),
+            script: &script,
             folder: tempfile::tempdir().unwrap(),
             remote: true,
         };

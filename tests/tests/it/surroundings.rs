@@ -40,6 +40,12 @@ impl Place {
         Place { script: Script::for_project(&project), project, directory: tempfile::tempdir().unwrap() }
     }
 
+    /// Another, with the build script of this one.
+    fn another(&self) -> Place {
+        let project = Project::with_fake_tools("two-files");
+        Place { script: self.script.for_copy(&project), project, directory: tempfile::tempdir().unwrap() }
+    }
+
     fn places(&self) -> Places {
         let below = self.directory.path();
         Places { package: self.project.path(""), out: below.join("out"), cache: below.join("cache") }
@@ -230,13 +236,14 @@ fn is_root() -> bool {
 #[test]
 fn a_build_succeeds_or_says_what_is_wrong() {
     let mut tried = 0;
+    let built = Place::new();
     for Surroundings { name, make, end } in CASES {
         // Other users and file systems are root's to give.
         let of_root = name.contains("disk") || name.contains("read") || name.contains("another user");
         if of_root && !is_root() {
             continue;
         }
-        let mut place = Place::new();
+        let mut place = built.another();
         let output = make(&mut place).output().unwrap();
         let text = output_text(&output);
         // The stand-in for a compiler may panic, on a full disk.

@@ -32,6 +32,11 @@ impl Script {
         Script { program: project.build_script(), env: project.env.clone() }
     }
 
+    /// The same build script for another project of the same fixture, which need not be built.
+    pub fn for_copy(&self, project: &Project) -> Script {
+        Script { program: self.program.clone(), env: project.env.clone() }
+    }
+
     /// The build script in these places, which are made where they are missing.
     pub fn command(&self, places: &Places) -> Command {
         for directory in [&places.out, &places.cache] {
