@@ -1,13 +1,14 @@
 //! Programs of development builds name large packs in the compile cache; release builds carry theirs.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::carried::sidecar;
 use crate::device_library::holds;
 use crate::support::Project;
-use crate::support::script::succeed;
+use crate::support::script::{Places, Script, files, succeed};
+use offload_format::pack::layout::MAGIC;
 use offload_format::pack::{Pack, Pages};
 
 /// A project whose images stay in the cache, built.
@@ -21,7 +22,13 @@ fn project() -> Project {
 
 /// The packs in the project's cache.
 fn packs(project: &Project) -> Vec<PathBuf> {
-    project.cached().into_iter().filter(|path| path.extension().is_some_and(|end| end == "pack")).collect()
+    packs_below(&project.path("cache"))
+}
+
+fn packs_below(cache: &Path) -> Vec<PathBuf> {
+    let mut packs: Vec<PathBuf> = files(cache).into_keys().map(|file| cache.join(file)).collect();
+    packs.retain(|path| path.extension().is_some_and(|end| end == "pack"));
+    packs
 }
 
 /// Runs a built program with another directory for the cache.
@@ -150,8 +157,25 @@ fn a_pack_that_has_left_the_cache_is_told_and_made_anew() {
     assert!(text.contains("skipped"), "{text}");
 }
 
+/// The build script as cargo starts it for a release.
+#[test]
+fn build_scripts_of_release_builds_embed_their_images() {
+    let project = project();
+    let script = Script::for_project(&project);
+    let of_development = packs(&project).len();
+    let cache = project.path("other-cache");
+    let places = Places { package: project.path(""), out: project.path("out"), cache: cache.clone() };
+    succeed(&mut script.command(&places));
+    assert_eq!((of_development, packs_below(&cache).len()), (1, 0));
+    let embedded = files(&places.out).into_values().any(|content| holds(&content, &MAGIC));
+    assert!(embedded, "no pack in {}", places.out.display());
+}
+
 #[test]
 fn release_builds_carry_their_images() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let project = project();
     let outcome = project.cargo(&["run", "--quiet", "--offline", "--release"]);
     assert!(outcome.success && !outcome.text.contains("skipped"), "{}", outcome.text);

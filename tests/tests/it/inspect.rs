@@ -62,7 +62,7 @@ fn commands_build_a_package_with_kernels_and_look_at_its_program() {
     let less = project.path("less");
     let beside = project.path("beside");
     ok(&project, &["prune", "--keep", "spirv64", "-o", less.to_str().unwrap()]);
-    ok(&project, &["repack", "--sidecar", "--release", "-o", beside.to_str().unwrap()]);
+    ok(&project, &["repack", "--sidecar", "-o", beside.to_str().unwrap()]);
     assert!(!inspect(&less).contains("opencl-c "));
     assert!(inspect(&beside).contains(&sidecar(&project.path(""), "beside")));
     let raw = project.path("two.cl");
