@@ -3,12 +3,13 @@
 
 mod asm;
 mod bindings;
-mod elf;
 pub(crate) mod launchers;
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
+use offload_embed::archive::{self, Member};
+use offload_embed::{Machine, PackObject};
 use offload_format::Hash128;
 use offload_format::pack::{
     CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, SPARE, Sidecar, cached_name,
@@ -17,8 +18,6 @@ use offload_format::section::DESCRIPTOR_SIDECARS;
 use offload_protocol::variable;
 
 pub(crate) use self::bindings::Bindings;
-use self::elf::Names;
-use crate::archive::{self, Member};
 use crate::env::{Archives, CargoEnv, Runner};
 use crate::error::{Error, Result};
 use crate::fs;
@@ -34,6 +33,13 @@ pub(crate) enum Owner<'a> {
     Package,
     /// A device library that the package exports.
     Library(&'a str),
+}
+
+/// The names that an object of this module goes by; no two crates may share them.
+#[derive(Debug)]
+struct Names {
+    archive: String,
+    anchor: String,
 }
 
 /// What leads the generated Rust to a pack.
@@ -179,7 +185,8 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, wanted: Embedding, pack: &
     let path = env.out_dir.join(format!("lib{}.a", names.archive));
     match machine(env) {
         Some(machine) => {
-            let object = elf::Object::new(machine, &names.anchor, pack)?;
+            let object = PackObject::new(machine, &names.anchor, pack.info(), pack);
+            let object = object.map_err(|error| Error::new(error.to_string()))?;
             let member = Member { name: "images.o", symbols: vec![&names.anchor], content: &object };
             fs::publish(&path, |out| archive::write(out, &[member]))?;
         }
@@ -229,13 +236,13 @@ pub(crate) fn identifier(module: &str) -> String {
 }
 
 /// The machine, if our own writer knows its relocations.
-fn machine(env: &CargoEnv) -> Option<elf::Machine> {
+fn machine(env: &CargoEnv) -> Option<Machine> {
     if env.var(variable::OBJECT).is_some_and(|value| value == "cc") {
         return None;
     }
     match env.cfg.arch.as_str() {
-        "x86_64" => Some(elf::Machine::X86_64),
-        "aarch64" => Some(elf::Machine::Aarch64),
+        "x86_64" => Some(Machine::X86_64),
+        "aarch64" => Some(Machine::Aarch64),
         _ => None,
     }
 }

@@ -111,8 +111,6 @@
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-#[cfg(feature = "compiler")]
-mod archive;
 mod build;
 #[cfg(feature = "compiler")]
 mod cache;

@@ -9,6 +9,7 @@ mod shared_frames;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use offload_embed::PackInfo;
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::{NewBlock, PackBuilder, PackLayout};
 use offload_format::{Error as FormatError, Hash128, bytes};
@@ -97,6 +98,11 @@ fn plan(context: &Context, images: &Images) -> Result<Plan> {
 }
 
 impl Pack {
+    /// What its descriptor says.
+    pub(crate) fn info(&self) -> PackInfo {
+        PackInfo { size: self.layout.size, id: self.layout.id, flags: self.flags }
+    }
+
     /// Writes index and frames, holding one buffer in memory.
     pub(crate) fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.layout.index)?;
@@ -108,6 +114,16 @@ impl Pack {
             at = placement.offset.saturating_add(placement.size);
         }
         Ok(())
+    }
+}
+
+impl offload_embed::Content for Pack {
+    fn size(&self) -> u64 {
+        self.layout.size
+    }
+
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        Pack::write_to(self, out)
     }
 }
 

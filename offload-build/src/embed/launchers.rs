@@ -2,10 +2,10 @@
 //!
 //! Constructors register the kernels, and nothing refers to them: every object is linked.
 
+use offload_embed::archive::{self, Member};
 use offload_format::Hash128;
 
 use super::{Embedding, Owner};
-use crate::archive::{self, Member};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;

@@ -289,7 +289,10 @@ mod tests {
             asked
         });
         let get = Request::Get { key: Hash128([1; 16]) };
-        assert_eq!(server(directory.path(), Duration::from_secs(2)).ask(&get, None).unwrap(), Reply::Found(vec![7]));
+        assert_eq!(
+            server(directory.path(), Duration::from_secs(2)).ask(&get, None).unwrap(),
+            Reply::Found(vec![7])
+        );
         assert_eq!(process.join().unwrap(), get);
     }
 }

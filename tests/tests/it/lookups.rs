@@ -162,11 +162,7 @@ fn is_watched(paths: &[PathBuf], file: &Path) -> bool {
 fn a_header_that_appears_is_in_the_next_image() {
     let script = script();
     for case in &CASES {
-        let checkouts = Checkouts {
-            script: &script,
-            folder: tempfile::tempdir().unwrap(),
-            remote: false,
-        };
+        let checkouts = Checkouts { script: &script, folder: tempfile::tempdir().unwrap(), remote: false };
         for checkout in ["one", "other"] {
             checkouts.write(checkout, case);
         }
@@ -198,11 +194,7 @@ fn a_header_that_appears_is_in_the_next_image() {
 fn machines_share_no_result_of_another_search() {
     let script = script();
     for case in &CASES {
-        let checkouts = Checkouts {
-            script: &script,
-            folder: tempfile::tempdir().unwrap(),
-            remote: true,
-        };
+        let checkouts = Checkouts { script: &script, folder: tempfile::tempdir().unwrap(), remote: true };
         for checkout in ["one", "other"] {
             checkouts.write(checkout, case);
         }

@@ -85,7 +85,8 @@ impl Session<'_> {
             contents.push((file.path.clone(), text));
         }
         contents.extend(own_headers::texts_of(self, &action.text_args()));
-        let texts: Vec<SourceText<'_>> = contents.iter().map(|(path, content)| SourceText { path, content }).collect();
+        let texts: Vec<SourceText<'_>> =
+            contents.iter().map(|(path, content)| SourceText { path, content }).collect();
         dependencies.search.requests(&texts, &action.defined_macros())
     }
 }

@@ -94,6 +94,7 @@ fn every_link_leads_somewhere() {
         "offload-sycl",
         "offload-workgroup",
         "offload-clang",
+        "offload-embed",
         "offload-ir",
         "offload-signatures",
     ]

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use offload_embed::archive::{self, Member};
+
 use super::cpu::Cpu;
 use super::half::CONVERSIONS;
-use crate::archive::{self, Member};
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
 use crate::compile::steps::action::unresolved;

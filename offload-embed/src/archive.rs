@@ -1,42 +1,43 @@
 //! Static libraries with a symbol index (System V format, as `ar` of GNU writes it), written as a stream so that images
 //! are not copied once more; and import libraries for Windows, which have the same format.
 
+use std::fmt;
 use std::io::{self, Write};
+
+use crate::Content;
 
 /// First bytes of an archive.
 const MAGIC: &[u8; 8] = b"!<arch>\n";
 /// Size of what stands before each member.
 const HEADER: u64 = 60;
 
-/// The content of a member.
-pub(crate) trait Content {
-    /// In bytes.
-    fn size(&self) -> u64;
-
-    fn write_to(&self, out: &mut dyn Write) -> io::Result<()>;
-}
-
 /// An object of an archive.
-pub(crate) struct Member<'a> {
+#[derive(Clone)]
+pub struct Member<'a> {
     /// Of at most 15 bytes.
-    pub(crate) name: &'a str,
+    pub name: &'a str,
     /// What it defines.
-    pub(crate) symbols: Vec<&'a str>,
-    pub(crate) content: &'a dyn Content,
+    pub symbols: Vec<&'a str>,
+    /// Its bytes.
+    pub content: &'a dyn Content,
 }
 
-impl Content for Vec<u8> {
-    fn size(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(self)
+impl fmt::Debug for Member<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.content.size();
+        f.debug_struct("Member")
+            .field("name", &self.name)
+            .field("symbols", &self.symbols)
+            .field("size", &size)
+            .finish()
     }
 }
 
 /// Writes a static library of `members`.
-pub(crate) fn write(out: &mut dyn Write, members: &[Member<'_>]) -> io::Result<()> {
+///
+/// # Errors
+/// Those of `out` and of the members, and names or sizes that the format cannot hold.
+pub fn write(out: &mut dyn Write, members: &[Member<'_>]) -> io::Result<()> {
     let index = index(members)?;
     out.write_all(MAGIC)?;
     out.write_all(&header("/", index.len() as u64)?)?;

@@ -8,6 +8,7 @@
 //! 7.1 s of CPU unoptimised, with `write_core`, hashbrown, indexmap and crc32fast 12.8 s (`cargo build` of an empty
 //! program that depends on it, both in one run). A section table that never changes is not worth that.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use object::elf;
@@ -18,31 +19,29 @@ use offload_format::section::{
     PACK_SECTION_X86_64, SHF_X86_64_LARGE, TABLE_SECTION, note,
 };
 
-use crate::archive::Content;
-use crate::error::{Error, Result};
-use crate::packing::Pack;
-
-/// The names that an object of this module goes by; no two crates may share them.
-#[derive(Debug)]
-pub(super) struct Names {
-    pub(super) archive: String,
-    pub(super) anchor: String,
-}
+use crate::{Content, PackInfo, TooLarge};
 
 /// A machine whose relocations are known here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
+pub enum Machine {
+    /// `EM_X86_64`.
     X86_64,
+    /// `EM_AARCH64`.
     Aarch64,
 }
 
-/// An object, ready to be written.
-#[derive(Debug)]
-pub(super) struct Object<'a> {
+/// A relocatable object with a pack, ready to be written.
+pub struct PackObject<'a> {
     /// Everything before the pack.
     head: Vec<u8>,
     pack_offset: u64,
-    pack: &'a Pack,
+    pack: &'a dyn Content,
+}
+
+impl fmt::Debug for PackObject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackObject").field("size", &self.size()).finish()
+    }
 }
 
 /// Section numbers, in the order of the section headers.
@@ -76,9 +75,19 @@ struct Section {
     data: Vec<u8>,
 }
 
-impl<'a> Object<'a> {
-    pub(super) fn new(machine: Machine, anchor: &str, pack: &'a Pack) -> Result<Object<'a>> {
-        let sections = sections(machine, anchor, pack);
+impl<'a> PackObject<'a> {
+    /// An object for `machine` whose symbol `anchor` is on the descriptor. No two objects of a program may share it. `pack`
+    /// has the size of `info`.
+    ///
+    /// # Errors
+    /// If the size exceeds what offsets of 64 bits reach.
+    pub fn new(
+        machine: Machine,
+        anchor: &str,
+        info: PackInfo,
+        pack: &'a dyn Content,
+    ) -> Result<PackObject<'a>, TooLarge> {
+        let sections = sections(machine, anchor, info);
         let mut names = vec![0];
         let mut head = vec![0; 64];
         let mut headers: Vec<elf::SectionHeader64<LE>> = vec![section_header(0, &null(), Place::default())];
@@ -99,25 +108,25 @@ impl<'a> Object<'a> {
 
         align(&mut head, 8);
         let headers_offset = head.len() as u64;
-        let pack_align = pack_align(pack.layout.size);
+        let pack_align = info.align();
         let end = headers_offset + 64 * u64::from(SECTIONS);
         let pack_offset = end
             .checked_next_multiple_of(pack_align)
-            .filter(|offset| offset.checked_add(pack.layout.size).is_some())
-            .ok_or_else(|| Error::new("the images are too large for an object"))?;
+            .filter(|offset| offset.checked_add(info.size).is_some())
+            .ok_or(TooLarge)?;
         if let Some(header) = headers.get_mut(usize::from(PACK)) {
             header.sh_offset = U64::new(LE, pack_offset);
-            header.sh_size = U64::new(LE, pack.layout.size);
+            header.sh_size = U64::new(LE, info.size);
         }
         headers.iter().for_each(|header| head.extend_from_slice(bytes_of(header)));
         head.splice(..64, bytes_of(&file_header(machine, headers_offset)).iter().copied());
-        Ok(Object { head, pack_offset, pack })
+        Ok(PackObject { head, pack_offset, pack })
     }
 }
 
-impl Content for Object<'_> {
+impl Content for PackObject<'_> {
     fn size(&self) -> u64 {
-        self.pack_offset.saturating_add(self.pack.layout.size)
+        self.pack_offset.saturating_add(self.pack.size())
     }
 
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -128,9 +137,9 @@ impl Content for Object<'_> {
 }
 
 /// All sections but the first, which is empty, and the last, which holds their names.
-fn sections(machine: Machine, anchor: &str, pack: &Pack) -> Vec<Section> {
-    let id = pack.layout.id.0;
-    let descriptor = Descriptor::new(pack.layout.size, id, pack.flags);
+fn sections(machine: Machine, anchor: &str, info: PackInfo) -> Vec<Section> {
+    let id = info.id.0;
+    let descriptor = Descriptor::new(info.size, id, info.flags);
     let (symbols, strings) = symbols(anchor);
     let (pack_name, large) = match machine {
         Machine::X86_64 => (PACK_SECTION_X86_64, SHF_X86_64_LARGE),
@@ -147,7 +156,7 @@ fn sections(machine: Machine, anchor: &str, pack: &Pack) -> Vec<Section> {
             ..null()
         },
         Section { name: TABLE_SECTION, flags: alloc, align: 8, data: descriptor.encode().into(), ..null() },
-        Section { name: pack_name, flags: alloc | large, align: pack_align(pack.layout.size), ..null() },
+        Section { name: pack_name, flags: alloc | large, align: info.align(), ..null() },
         relocations(
             ".rela.note.offload",
             NOTE,
@@ -196,11 +205,6 @@ fn relocations(name: &'static str, section: u16, data: Vec<u8>) -> Section {
         entry: 24,
         data,
     }
-}
-
-/// Page alignment lets a large pack be mapped and dropped page by page.
-pub(super) fn pack_align(size: u64) -> u64 {
-    if size >= 64 << 10 { 4096 } else { 16 }
 }
 
 /// Where a section's bytes are in the file.
@@ -321,9 +325,9 @@ mod tests {
 
     fn object(machine: Machine) -> Vec<u8> {
         let layout = PackBuilder::new("p", "1.0.0").finish().unwrap();
-        let pack = Pack { layout, frames: Vec::new(), flags: 0 };
+        let info = PackInfo { size: layout.size, id: layout.id, flags: 0 };
         let mut bytes = Vec::new();
-        let object = Object::new(machine, "anchor", &pack).unwrap();
+        let object = PackObject::new(machine, "anchor", info, &layout.index).unwrap();
         object.write_to(&mut bytes).unwrap();
         assert_eq!(bytes.len() as u64, object.size());
         bytes
