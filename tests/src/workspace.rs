@@ -8,6 +8,21 @@ use xshell::{Cmd, Shell};
 
 use crate::error::{Error, Result};
 
+/// Variables in which cargo names a package to the programs that it starts. A cargo that such a program starts goes
+/// without: build scripts of dependencies watch some of them (`ring`'s does), and would run again for another package, with
+/// all that depends on them.
+pub const PACKAGE_VARS: [&str; 9] = [
+    "CARGO_MANIFEST_DIR",
+    "CARGO_MANIFEST_LINKS",
+    "CARGO_MANIFEST_PATH",
+    "CARGO_PKG_NAME",
+    "CARGO_PKG_VERSION",
+    "CARGO_PKG_VERSION_MAJOR",
+    "CARGO_PKG_VERSION_MINOR",
+    "CARGO_PKG_VERSION_PATCH",
+    "CARGO_PKG_VERSION_PRE",
+];
+
 /// The checkout.
 #[derive(Debug)]
 pub struct Workspace {
@@ -36,9 +51,9 @@ impl Workspace {
         Ok(Workspace { shell, root, target_dir, cargo })
     }
 
-    /// A cargo command in the root of the checkout.
+    /// A cargo command in the root of the checkout, without [`PACKAGE_VARS`].
     pub fn cargo(&self) -> Cmd<'_> {
-        self.shell.cmd(&self.cargo)
+        PACKAGE_VARS.iter().fold(self.shell.cmd(&self.cargo), |cargo, name| cargo.env_remove(name))
     }
 
     /// The cargo that runs this task.
@@ -100,6 +115,16 @@ pub fn seconds(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cargo_is_started_for_no_package() {
+        let workspace = Workspace::find().unwrap();
+        let cargo = Command::from(workspace.cargo());
+        let removed: Vec<_> = cargo.get_envs().filter(|(_, value)| value.is_none()).collect();
+        // Cargo sets it for this test.
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
+        assert!(removed.iter().any(|(name, _)| *name == "CARGO_PKG_NAME"), "{removed:?}");
+    }
 
     #[test]
     fn target_directory_is_read() {

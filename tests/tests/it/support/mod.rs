@@ -296,6 +296,9 @@ pub fn build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline", "--workspace", "--all-features", "--test", "it", "--bin", program]);
     cargo.arg("--message-format=json-render-diagnostics").current_dir(root()).env_remove("CLIPPY_ARGS");
+    for name in offload_tests::workspace::PACKAGE_VARS {
+        cargo.env_remove(name);
+    }
     cargo
 }
 
