@@ -37,7 +37,11 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     if !build.success() {
         return Ok(workspace::exit_code(build));
     }
-    let (status, counts) = count(Command::from(cargo_test(workspace).args(args).envs(env)))?;
+    let mut tests = Command::from(cargo_test(workspace).args(args).envs(env));
+    if args.is_empty() {
+        tests.args(["--", &format!("--test-threads={}", threads())]);
+    }
+    let (status, counts) = count(tests)?;
     let times = [installed, built.saturating_sub(installed), start.elapsed().saturating_sub(built)];
     println!("{}", summary(&counts, times));
     check(&counts, args.is_empty())?;
@@ -46,6 +50,12 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 
 fn cargo_test(workspace: &Workspace) -> xshell::Cmd<'_> {
     workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"])
+}
+
+/// Tests wait for processes that they start, and for their time limits: about a third of the time that they run.
+fn threads() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    processors.saturating_add(processors.div_ceil(2))
 }
 
 /// What the tests read through `offload_tests`.

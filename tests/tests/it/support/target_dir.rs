@@ -47,8 +47,10 @@ impl Drop for Slot {
     }
 }
 
+/// `cargo xtask test` runs more tests at a time than there are processors.
 fn count() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(MOST)
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    processors.saturating_add(processors.div_ceil(2)).min(MOST)
 }
 
 fn numbered(number: usize) -> PathBuf {
