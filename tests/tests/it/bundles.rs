@@ -14,7 +14,7 @@ use offload_format::{AmdArch, Limits};
 use offload_tests::judging_llvm;
 
 /// How many sets LLVM reads; `cargo xtask interop` raises it.
-const SETS: u64 = 60;
+const SETS: u64 = 20;
 const SETS_VAR: &str = "OFFLOAD_INTEROP_SETS";
 
 /// The release of LLVM that writes and reads version 3 of compressed bundles.

@@ -12,7 +12,7 @@ use offload_containers::offload_binary::{Binary, NewEntry, OffloadEntry, Version
 use offload_format::{ImageKind, Limits, OffloadKind};
 use offload_tests::judging_llvm;
 
-const SETS: u64 = 60;
+const SETS: u64 = 20;
 const LARGEST: u64 = 1 << 20;
 
 /// LLVM's names of kinds: on the packager's command line, and in objdump's list. SYCL is known since LLVM 21.
