@@ -89,7 +89,7 @@ const TEST: [&str; 8] =
 
 #[test]
 fn no_test_and_no_child_of_it_outlives_the_command() {
-    let mut project = Project::new("kernel-tests");
+    let mut project = Project::with_shared_cache("kernel-tests");
     for name in ["TERM", "INT", "HUP", "KILL"] {
         let marked = Marked::new(&mut project, "yes");
         let mut command = start(&project, &TEST);
@@ -103,7 +103,7 @@ fn no_test_and_no_child_of_it_outlives_the_command() {
 
 #[test]
 fn what_a_test_leaves_behind_ends_with_the_tests() {
-    let mut project = Project::new("kernel-tests");
+    let mut project = Project::with_shared_cache("kernel-tests");
     let marked = Marked::new(&mut project, "");
     start(&project, &TEST).wait().unwrap();
     assert!(project.path("started").exists());

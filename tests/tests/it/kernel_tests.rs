@@ -9,7 +9,7 @@ use crate::support::{Outcome, Project, program};
 
 /// The package, with the drivers for the CPU that there are; how many devices they show beside the host CPU.
 pub fn project() -> (Project, usize) {
-    let mut project = Project::new("kernel-tests");
+    let mut project = Project::with_shared_cache("kernel-tests");
     project.set("OCL_ICD_FILENAMES", "");
     match offload_tests::require_intel_runtime() {
         Some(prefix) => {

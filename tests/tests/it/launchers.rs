@@ -52,7 +52,7 @@ fn assert_launches(text: &str) {
 fn the_driver_gets_what_the_host_functions_launch() {
     let profiles: &[&[&str]] = if offload_tests::is_full() { &[&[], &["--release"]] } else { &[&[]] };
     for profile in profiles {
-        let mut project = Project::new("launchers");
+        let mut project = Project::with_shared_cache("launchers");
         use_stand_in(&mut project, &CUDA);
         let text = project.run(&[profile, &["--", "calls"][..]].concat());
         assert_launches(&text);
@@ -67,7 +67,7 @@ fn the_driver_gets_what_the_host_functions_launch() {
 
 #[test]
 fn hip_gets_what_the_host_functions_launch() {
-    let mut project = Project::new("launchers");
+    let mut project = Project::with_shared_cache("launchers");
     use_stand_in(&mut project, &HIP);
     project.set("OFFLOAD_TARGETS", "amdgcn:gfx1100");
     let text = project.run(&["--", "calls"]);
@@ -87,7 +87,7 @@ fn drivers_get_the_captures_and_graphs_of_host_functions() {
     let again = ["graph: not updated", "graph: executable destroyed", "graph: instantiated with 0"];
     let cases = [(&CUDA, "nvptx:sm_80", &again[..]), (&HIP, "amdgcn:gfx1100", &["graph: updated"][..])];
     for (stand_in, target, updated) in cases {
-        let mut project = Project::new("launchers");
+        let mut project = Project::with_shared_cache("launchers");
         use_stand_in(&mut project, stand_in);
         project.set("OFFLOAD_TARGETS", target);
         let text = project.run(&["--", "graph"]);
@@ -106,7 +106,7 @@ fn drivers_get_the_captures_and_graphs_of_host_functions() {
 
 #[test]
 fn without_a_gpu_calls_without_a_stream_fail_unless_the_cpu_is_chosen() {
-    let mut project = Project::new("launchers");
+    let mut project = Project::with_shared_cache("launchers");
     project.set("OFFLOAD_TARGETS", "host");
     project.set("LD_LIBRARY_PATH", project.path("nothing").to_str().unwrap());
     let text = project.run(&["--", "offsets"]);
@@ -116,7 +116,7 @@ fn without_a_gpu_calls_without_a_stream_fail_unless_the_cpu_is_chosen() {
 
 #[test]
 fn host_functions_work_on_the_cpu() {
-    let mut project = Project::new("launchers");
+    let mut project = Project::with_shared_cache("launchers");
     project.set("OFFLOAD_TARGETS", "host");
     let text = project.run(&["--", "results"]);
     assert!(text.contains("results are right"), "{text}");
@@ -163,7 +163,7 @@ fn run_linked(project: &Project, args: &[&str]) {
 
 #[test]
 fn libraries_and_library_crates_have_launchers() {
-    let mut project = Project::new("launchers-linked");
+    let mut project = Project::with_shared_cache("launchers-linked");
     project.set("OFFLOAD_TARGETS", "host");
     run_linked(&project, &[]);
 }
@@ -174,7 +174,7 @@ fn launchers_are_linked_with_every_profile() {
         return;
     }
     for settings in LINKED {
-        let mut project = Project::new("launchers-linked");
+        let mut project = Project::with_shared_cache("launchers-linked");
         project.set("OFFLOAD_TARGETS", "host");
         for (name, value) in settings {
             if *name == "LINKER" {
@@ -191,7 +191,7 @@ fn launchers_are_linked_with_every_profile() {
 
 #[test]
 fn a_launch_without_an_image_for_the_device_says_why() {
-    let mut project = Project::new("launchers");
+    let mut project = Project::with_shared_cache("launchers");
     use_stand_in(&mut project, &CUDA);
     project.set("OFFLOAD_TARGETS", "nvptx:sm_100,amdgcn:gfx1100");
     let text = project.run(&["--", "calls"]);
@@ -203,7 +203,7 @@ fn a_launch_without_an_image_for_the_device_says_why() {
 
 #[test]
 fn a_function_that_programs_lack_is_an_error_of_the_build() {
-    let project = Project::new("launchers");
+    let project = Project::with_shared_cache("launchers");
     let source = std::fs::read_to_string(root().join("tests/fixtures/launchers/kernels/sum.cu")).unwrap();
     let more = "extern \"C\" int copy_graph(cudaGraph_t *to, cudaGraph_t graph) { return cudaGraphClone(to, graph); }\n";
     project.write("kernels/sum.cu", &format!("{source}{more}"));
@@ -215,7 +215,7 @@ fn a_function_that_programs_lack_is_an_error_of_the_build() {
 
 #[test]
 fn launchers_of_other_languages_and_of_variants_are_refused() {
-    let project = Project::new("launchers");
+    let project = Project::with_shared_cache("launchers");
     project.write(
         "offload.toml",
         "targets = [\"nvptx:sm_80\"]\n[modules.launchers]\nvariants = { N = [1, 2] }\n",

@@ -29,7 +29,7 @@ const TARGETS: &str =
 
 /// A project with this kernel for `targets`.
 pub(super) fn project(kernel: &str, targets: &str) -> Project {
-    let project = Project::new("debugged");
+    let project = Project::with_shared_cache("debugged");
     project.write("kernels/square.cl", kernel);
     project.write("src/main.rs", MAIN);
     project.write("offload.toml", &format!("targets = [{targets}]\n"));

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::Project;
 
 fn project() -> Project {
-    let mut project = Project::new("structures");
+    let mut project = Project::with_shared_cache("structures");
     project.set("OFFLOAD_TARGETS", "host,opencl-c");
     project
 }

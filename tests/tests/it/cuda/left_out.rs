@@ -12,7 +12,7 @@ fn kernels(printed: &str, target: &str) -> Vec<String> {
 
 #[test]
 fn a_refused_kernel_does_not_refuse_its_file() {
-    let mut project = Project::new("left-out");
+    let mut project = Project::with_shared_cache("left-out");
     let outcome = project.cargo(&["build", "--offline"]);
     assert!(outcome.success, "{}", outcome.text);
     let lines: Vec<&str> = outcome.text.lines().filter(|line| line.contains("left out")).collect();
@@ -48,7 +48,7 @@ fn a_refused_kernel_does_not_refuse_its_file() {
 
 #[test]
 fn settings_keep_a_kernel_to_some_targets_without_a_warning() {
-    let project = Project::new("left-out");
+    let project = Project::with_shared_cache("left-out");
     let toml = std::fs::read_to_string(project.path("offload.toml")).unwrap();
     let kept = "[modules.mixed.kernels]\nloaded.targets = [\"nvptx\", \"cubin\"]\n";
     project.write("offload.toml", &format!("{toml}{kept}"));
@@ -68,7 +68,7 @@ fn settings_keep_a_kernel_to_some_targets_without_a_warning() {
 
 #[test]
 fn a_kernel_with_textures_or_surfaces_is_left_out_for_amd() {
-    let mut project = Project::new("left-out");
+    let mut project = Project::with_shared_cache("left-out");
     let plain = std::fs::read_to_string(project.path("kernels/mixed.cu")).unwrap();
     let textured = "extern \"C\" __global__ void textured(float *x, cudaTextureObject_t t) {\n  *x = tex2D<float>(t, 1, 2);\n}\n";
     let painted =
@@ -93,7 +93,7 @@ fn a_kernel_with_textures_or_surfaces_is_left_out_for_amd() {
 /// The CPU alone lacks code for it, and the setting that the warning names keeps the other targets.
 #[test]
 fn a_kernel_that_waits_in_a_loop_is_left_out_for_the_cpu() {
-    let mut project = Project::new("left-out");
+    let mut project = Project::with_shared_cache("left-out");
     let plain = std::fs::read_to_string(project.path("kernels/mixed.cu")).unwrap();
     let line = plain.lines().count() + 2;
     let waiting = "#include <cuda/atomic>
@@ -118,7 +118,7 @@ extern \"C\" __global__ void adding(int *x) {
 
 #[test]
 fn settings_keep_kernels_of_other_languages_too() {
-    let mut project = Project::new("left-out");
+    let mut project = Project::with_shared_cache("left-out");
     project.set("OFFLOAD_TARGETS", "host,spirv64");
     project.write(
         "kernels/mixed.cl",

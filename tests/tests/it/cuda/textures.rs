@@ -4,7 +4,7 @@ use crate::support::Project;
 
 #[test]
 fn the_cpu_reads_textures_as_cuda_s_guide_has_it() {
-    let mut project = Project::new("textures");
+    let mut project = Project::with_shared_cache("textures");
     project.set("OFFLOAD_TARGETS", "host");
     assert!(project.run(&["host"]).ends_with("host: right\n"));
     // Instrumented kernels are optimised, and those of development builds are not.

@@ -65,6 +65,15 @@ impl Project {
         Project { place, target_dir, env: vec![("OFFLOAD_CACHE_DIR".into(), cache)] }
     }
 
+    /// As [`Project::new`], with a cache that all such projects share: for tests that look at programs and errors, whose
+    /// kernels or targets are those of other tests too.
+    pub fn with_shared_cache(name: &str) -> Project {
+        let mut project = Project::new(name);
+        let cache = offload_tests::fixture_target_dir().join("kernels");
+        project.set("OFFLOAD_CACHE_DIR", &cache.display().to_string());
+        project
+    }
+
     /// As [`Project::new`], with the fake tools in place of all compilers.
     pub fn with_fake_tools(name: &str) -> Project {
         let mut project = Project::new(name);
