@@ -11,7 +11,6 @@ mod linking;
 mod remote;
 mod route;
 mod session;
-mod sizes;
 mod steps;
 mod targets;
 mod undefined;
@@ -20,6 +19,7 @@ use std::collections::BTreeMap;
 
 use offload_format::Target;
 use offload_format::pack::{KernelInfo, NewImage};
+use offload_signatures::complete_sizes;
 
 use self::advice::builtin_names;
 use self::kernel_lists::TargetKernels;
@@ -49,7 +49,7 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     let mut module = collect(session, compiled.results)?;
     let mut kernels = compiled.kernels;
     let of_images = module.images.iter_mut().flat_map(|image| &mut image.record.kernels);
-    sizes::complete(of_images.chain(&mut kernels).collect());
+    complete_sizes(of_images.chain(&mut kernels).collect());
     if kernels.is_empty() {
         kernels = recorded(&module.images);
     }
@@ -77,7 +77,7 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
         let kept = left_out::kept(session, scan, &first.target)
             .map_err(|error| cannot_compile(session.sources, &only, error))?;
         left_out::warn(session, &[(first, &kept.refused)]);
-        sizes::complete(kernels.iter_mut().collect());
+        complete_sizes(kernels.iter_mut().collect());
     }
     Ok(ModuleImages { missing, kernels: vec![kernels], ..ModuleImages::default() })
 }

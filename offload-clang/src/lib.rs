@@ -19,16 +19,6 @@
 //! ```
 
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    test,
-    allow(
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic,
-        clippy::unwrap_used,
-        reason = "a test stops at the first surprise"
-    )
-)]
 
 pub mod diagnostics;
 pub mod inline_ptx;

@@ -27,6 +27,7 @@ mod method;
 mod name;
 mod parameter;
 mod place;
+mod sizes;
 mod tokens;
 mod types;
 
@@ -41,6 +42,7 @@ pub use self::name::{builtin_type, identifier};
 pub use self::parameter::size as type_size;
 pub use self::parameter::{Bound, Element, Generic, Parameter};
 pub use self::place::Places;
+pub use self::sizes::complete as complete_sizes;
 
 /// A way to mark kernels and to name types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,9 +22,9 @@ enum Agreed {
     Differs,
 }
 
-/// Completes `kernels`, the records of all images of a module, with the sizes that others of them have. A number or a
+/// Completes the sizes of arguments in `kernels`, the records of all images of a module, with the sizes that others of them have. A number or a
 /// vector has that of its type.
-pub(super) fn complete(mut kernels: Vec<&mut KernelInfo>) {
+pub fn complete(mut kernels: Vec<&mut KernelInfo>) {
     let mut sizes = Sizes::default();
     for kernel in &mut kernels {
         for (number, arg) in kernel.args.iter_mut().flatten().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn complete(mut kernels: Vec<&mut KernelInfo>) {
 }
 
 fn set_from_type(arg: &mut ArgInfo) {
-    let size = offload_signatures::type_size(&arg.base_type);
+    let size = crate::parameter::size(&arg.base_type);
     match arg.kind {
         ArgKind::Value => arg.size = arg.size.or(size),
         ArgKind::Global | ArgKind::Constant => arg.element_size = arg.element_size.or(size),
