@@ -18,5 +18,5 @@ impl Workers for Threads {
 pub(crate) fn each_beside(busy: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
     let others = cores.saturating_sub(busy).min(count).saturating_sub(1);
-    offload_build::shared::each_beside(others, count, work);
+    offload_jobs::each_beside(others, count, work);
 }

@@ -189,7 +189,6 @@ pub mod shared {
 
     pub use crate::config::remote_table;
     pub use crate::fs::{TemporaryName, Unfinished, parent};
-    pub use crate::jobs::each_beside;
     pub use crate::receive::run_received;
 }
 

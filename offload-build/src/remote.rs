@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use std::time::Duration;
 
+use offload_jobs::{Grant, Token};
 use offload_protocol::remote::{Action, Executed, Reply, Request, Stored};
 
 pub(crate) use self::identity::{file_hash, program};
@@ -23,7 +24,6 @@ pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
 use self::tools::ToolCache;
 use crate::cache::Key;
 use crate::error::{Error, Result};
-use crate::jobs::{Grant, Token};
 use crate::tool::Context;
 
 /// The connection of a build script to the client daemon.

@@ -13,13 +13,14 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use offload_clang::diagnostics;
+use offload_jobs::{Jobs, Token};
 use offload_protocol::variable;
 
 use self::wait::{End, Finished};
 use crate::cache::Cache;
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jobs::{Jobs, Token};
+use crate::jobs;
 use crate::tally::Tally;
 
 /// What every step of a build uses; made once for a build script.
@@ -76,7 +77,7 @@ impl ToolLimit {
 impl Context {
     /// That of this build script.
     pub(crate) fn for_build_script() -> Result<Context> {
-        let jobs = Jobs::from_env();
+        let jobs = jobs::from_env();
         let env = CargoEnv::read()?;
         env.depends_on_compiler();
         let cache = Cache::open(&env)?;
@@ -89,7 +90,7 @@ impl Context {
         let env = CargoEnv::for_machine(directory, scratch);
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
-        let jobs = Jobs::alone();
+        let jobs = Jobs::new(None);
         let tally = Tally::default();
         Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally })
     }

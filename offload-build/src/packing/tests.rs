@@ -5,12 +5,12 @@ use std::time::SystemTime;
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, Pack as Reader, Pages};
+use offload_jobs::Jobs;
 use offload_packer::Mode;
 
 use super::*;
 use crate::cache::tests::{key, unlimited};
 use crate::env::CargoEnv;
-use crate::jobs::Jobs;
 use crate::tool::ToolLimit;
 
 fn context() -> (tempfile::TempDir, Context) {
@@ -21,7 +21,7 @@ fn context() -> (tempfile::TempDir, Context) {
         Context {
             env,
             cache,
-            jobs: Jobs::alone(),
+            jobs: Jobs::new(None),
             tool_limit: ToolLimit::default(),
             libraries: None,
             tally: crate::tally::Tally::default(),

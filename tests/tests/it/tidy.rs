@@ -160,9 +160,10 @@ fn crates_depend_in_one_direction() {
         "offload-clang",
         "offload-embed",
         "offload-ir",
+        "offload-jobs",
         "offload-signatures",
     ];
-    let allowed: [(&str, &[&str]); 16] = [
+    let allowed: [(&str, &[&str]); 17] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
@@ -172,6 +173,7 @@ fn crates_depend_in_one_direction() {
         ("offload-clang", &[]),
         ("offload-embed", &["offload-format"]),
         ("offload-ir", &["offload-format", "offload-workgroup"]),
+        ("offload-jobs", &["offload-packer", "offload-protocol"]),
         ("offload-signatures", &["offload-format"]),
         ("offload-build", &[bytes, &compiler].concat()),
         ("offload-rt", &["offload-format"]),
@@ -181,7 +183,14 @@ fn crates_depend_in_one_direction() {
             "cargo-offload",
             &[
                 bytes,
-                &["offload-build", "offload-packer", "offload-protocol", "offload-remote", "offload-rt"],
+                &[
+                    "offload-build",
+                    "offload-jobs",
+                    "offload-packer",
+                    "offload-protocol",
+                    "offload-remote",
+                    "offload-rt",
+                ],
             ]
             .concat(),
         ),

@@ -35,7 +35,7 @@ pub(super) fn run(
     let rows = Mutex::new(Vec::new());
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let others = plan.threads.unwrap_or(cores).saturating_sub(1);
-    offload_build::shared::each_beside(others, tests.names.len(), &|place| {
+    offload_jobs::each_beside(others, tests.names.len(), &|place| {
         let Some(name) = tests.names.get(place) else { return };
         if let Some(steps) = &steps {
             steps.next(output, name);

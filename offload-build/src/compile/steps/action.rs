@@ -9,13 +9,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use offload_jobs::Token;
 use offload_protocol::remote;
 
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::Session;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::jobs::Token;
 use crate::tally::Origin;
 use crate::tool::{Invocation, Tool};
 

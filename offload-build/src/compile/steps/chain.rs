@@ -1,13 +1,13 @@
 //! Chains of two steps whose intermediate result is not wanted: a worker runs both in one action, and the intermediate
 //! result does not travel. A local run caches both, so that a change of the second does not repeat the first.
 
+use offload_jobs::Token;
 use offload_protocol::remote;
 
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::Session;
 use crate::compile::steps::action::{Arg, Made, Step, Work, args_key};
 use crate::error::Result;
-use crate::jobs::Token;
 use crate::tool::Tool;
 
 /// A step, and the one that takes its output.

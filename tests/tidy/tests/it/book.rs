@@ -96,6 +96,7 @@ fn every_link_leads_somewhere() {
         "offload-clang",
         "offload-embed",
         "offload-ir",
+        "offload-jobs",
         "offload-signatures",
     ]
     .into_iter()
