@@ -27,6 +27,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
+use offload_files::TemporaryName;
 use offload_format::Hash128;
 use offload_format::pack::cached_file;
 use offload_protocol::variable;
@@ -64,7 +65,7 @@ pub(crate) struct Cache {
     distrusted: AtomicBool,
     locks: KeyLocks,
     /// Makes the directory disappear with the cache, where it serves one run alone.
-    _scratch: Option<fs::TemporaryName>,
+    _scratch: Option<TemporaryName>,
 }
 
 impl Cache {

@@ -30,7 +30,7 @@ use crate::vendor::{self, UseVendored, VendorBuild};
 pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> {
     refuse_doubles(modules)?;
     let context = Context::for_build_script()?;
-    fs::remove_leftovers(&context.env.out_dir);
+    offload_files::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
     let remote = remote(&context, &config);
     if config.names_others_than(modules) {
@@ -56,7 +56,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
 /// Exports `module` as a device library whose headers are in the folder `include`.
 pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
     let context = Context::for_build_script()?;
-    fs::remove_leftovers(&context.env.out_dir);
+    offload_files::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
     let remote = remote(&context, &config);
     if config.names_others_than(&[module]) {

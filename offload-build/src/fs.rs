@@ -1,8 +1,5 @@
 //! File access with paths in errors, and publication of whole files by rename.
 
-mod temporary_name;
-mod unfinished;
-
 use std::collections::BTreeSet;
 use std::fs;
 #[cfg(unix)]
@@ -10,9 +7,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::temporary_name::SCRATCH_PREFIX;
-pub use self::temporary_name::TemporaryName;
-pub use self::unfinished::Unfinished;
+use offload_files::{TemporaryName, Unfinished, parent};
+
 use crate::error::{Error, Result};
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
@@ -71,29 +67,15 @@ pub(crate) fn watch_absent(_: &Path, _: &BTreeSet<PathBuf>) -> io::Result<Option
     Ok(None)
 }
 
-/// Removes what other processes left unfinished in `directory`, which belongs to one process at a time, as `OUT_DIR` does.
-pub(crate) fn remove_leftovers(directory: &Path) {
-    for path in list(directory).unwrap_or_default() {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if TemporaryName::process(name).is_some_and(|process| process != std::process::id()) {
-            temporary_name::remove(&path);
-        }
-    }
-}
-
 /// A private directory that disappears with the value.
 pub(crate) fn scratch(parent: &Path) -> Result<TemporaryName> {
-    TemporaryName::make(parent, &mut private_directory)
+    offload_files::private_directory(parent)
         .map_err(|error| Error::io("create a directory in", parent, error))
 }
 
 /// Writes a file through `fill` and moves it into place; the file is never seen half-written.
 pub(crate) fn publish(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut file = unfinished(path)?;
-    let mut out = io::BufWriter::new(file.file());
-    let written = fill(&mut out).and_then(|()| out.flush());
-    drop(out);
-    written.and_then(|()| file.persist(path)).map_err(|error| Error::io("write", path, error))
+    offload_files::publish(path, fill).map_err(|error| Error::io("write", path, error))
 }
 
 /// A file that becomes `path` when it is persisted.
@@ -107,74 +89,4 @@ pub(crate) fn publish_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
         return Ok(());
     }
     publish(path, |out| out.write_all(bytes))
-}
-
-/// The directory of a file.
-pub fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn private_directory(path: &Path) -> io::Result<()> {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(directory: &Path) -> usize {
-        list(directory).unwrap().len()
-    }
-
-    #[test]
-    fn a_file_appears_whole_or_not_at_all() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        publish(&path, |out| out.write_all(b"first")).unwrap();
-        let failed = publish(&path, |out| {
-            out.write_all(b"sec")?;
-            Err(io::Error::other("the disk is full"))
-        });
-        assert!(failed.unwrap_err().to_string().contains("the disk is full"));
-        assert_eq!((fs::read(&path).unwrap().as_slice(), names(dir.path())), (&b"first"[..], 1));
-        publish(&path, |out| out.write_all(b"second")).unwrap();
-        assert_eq!((fs::read(&path).unwrap().as_slice(), names(dir.path())), (&b"second"[..], 1));
-    }
-
-    #[test]
-    fn a_private_directory_disappears_with_all_that_is_in_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let scratch = scratch(dir.path()).unwrap();
-        fs::write(scratch.path().join("file"), "content").unwrap();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            assert_eq!(scratch.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
-        }
-        drop(scratch);
-        assert_eq!(names(dir.path()), 0);
-    }
-
-    #[test]
-    fn what_other_processes_left_goes() {
-        let dir = tempfile::tempdir().unwrap();
-        let other = std::process::id() ^ 1;
-        for name in [format!(".offload-{other:08x}00000001"), format!(".offload-lib.a-{other:08x}00000002")] {
-            fs::write(dir.path().join(name), "half").unwrap();
-        }
-        let scratch = dir.path().join(format!(".offload-{other:08x}00000003"));
-        fs::create_dir(&scratch).unwrap();
-        fs::write(scratch.join("file"), "half").unwrap();
-        for name in [".offload-notes", "lib.a"] {
-            fs::write(dir.path().join(name), "of another program").unwrap();
-        }
-        let own = Unfinished::new(dir.path()).unwrap();
-        remove_leftovers(dir.path());
-        assert!(own.path().exists());
-        assert_eq!(names(dir.path()), 3, "{:?}", list(dir.path()));
-    }
 }

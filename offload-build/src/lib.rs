@@ -188,7 +188,6 @@ pub mod shared {
     }
 
     pub use crate::config::remote_table;
-    pub use crate::fs::{TemporaryName, Unfinished, parent};
     pub use crate::receive::run_received;
 }
 

@@ -8,7 +8,7 @@ mod sbom;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offload_build::shared::TemporaryName;
+use offload_files::TemporaryName;
 use offload_format::provenance::DIRECTORY;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use offload_build::shared::{TemporaryName, Unfinished, parent};
+use offload_files::{TemporaryName, Unfinished, parent};
 
 use self::unnamed::unfinished;
 use crate::error::{Error, IoContext, Result};

@@ -25,7 +25,7 @@ pub(super) fn open(dir: &Path) -> Result<()> {
     let is_new = make(dir)?;
     // A directory that exists but cannot be written (another user's, read-only) is found out here. That also sets its
     // time, which says when this release was last used.
-    let probe = fs::Unfinished::new(dir).map_err(|error| Error::io("write to", dir, error))?;
+    let probe = offload_files::Unfinished::new(dir).map_err(|error| Error::io("write to", dir, error))?;
     check(dir, probe.path())?;
     if is_new {
         // There is nothing to evict yet.

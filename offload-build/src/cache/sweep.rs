@@ -8,12 +8,12 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use offload_files::SCRATCH_PREFIX;
 use offload_protocol::variable;
 
 use super::directory::{TAG, TAG_TEXT};
 use super::name::{CachedFile, VERSION};
 use crate::error::{Error, Result};
-use crate::fs::SCRATCH_PREFIX;
 
 /// How exactly uses are remembered, and how often the cache is swept.
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use offload_files::TemporaryName;
 use offload_format::{HostLevel, Target};
 use offload_protocol::variable;
 
@@ -11,7 +12,7 @@ use super::search::Candidates;
 use super::{Tools, remedy};
 use crate::env::{CargoEnv, temporary_directory};
 use crate::error::Error;
-use crate::fs::{self, TemporaryName};
+use crate::fs;
 use crate::tool::{Context, Invocation, Tool};
 
 /// The tools that a build script of a package in some directory would find.

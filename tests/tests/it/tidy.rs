@@ -159,11 +159,12 @@ fn crates_depend_in_one_direction() {
         "offload-workgroup",
         "offload-clang",
         "offload-embed",
+        "offload-files",
         "offload-ir",
         "offload-jobs",
         "offload-signatures",
     ];
-    let allowed: [(&str, &[&str]); 17] = [
+    let allowed: [(&str, &[&str]); 18] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
@@ -172,6 +173,7 @@ fn crates_depend_in_one_direction() {
         ("offload-workgroup", &[]),
         ("offload-clang", &[]),
         ("offload-embed", &["offload-format"]),
+        ("offload-files", &[]),
         ("offload-ir", &["offload-format", "offload-workgroup"]),
         ("offload-jobs", &["offload-packer", "offload-protocol"]),
         ("offload-signatures", &["offload-format"]),
@@ -185,6 +187,7 @@ fn crates_depend_in_one_direction() {
                 bytes,
                 &[
                     "offload-build",
+                    "offload-files",
                     "offload-jobs",
                     "offload-packer",
                     "offload-protocol",

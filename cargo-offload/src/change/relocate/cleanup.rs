@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use object::FileKind;
-use offload_build::shared::{TemporaryName, parent};
+use offload_files::{TemporaryName, parent};
 use offload_format::Hash128;
 use offload_format::Limits;
 use offload_format::pack::layout::MAGIC;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use offload_build::shared::parent;
+use offload_files::parent;
 use offload_format::Limits;
 
 use super::rewritten::Rewritten;

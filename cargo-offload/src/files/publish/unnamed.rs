@@ -5,13 +5,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use offload_build::shared::Unfinished;
+use offload_files::Unfinished;
 
 /// A file that is to become `path` and that an ordinary user of the directory may read, less what the user's mask takes. It
 /// has no name where that is possible.
 pub(super) fn unfinished(path: &Path) -> io::Result<Unfinished> {
     #[cfg(target_os = "linux")]
-    if let Some(file) = linux::create(offload_build::shared::parent(path)) {
+    if let Some(file) = linux::create(offload_files::parent(path)) {
         let readable = linux::path(&file);
         return Ok(Unfinished::unnamed(file, readable, linux::link));
     }

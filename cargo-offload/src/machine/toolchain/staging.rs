@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use offload_build::shared::TemporaryName;
+use offload_files::TemporaryName;
 use tempfile::TempDir;
 
 use super::lock::LOCK_NAME;

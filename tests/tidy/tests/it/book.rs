@@ -95,6 +95,7 @@ fn every_link_leads_somewhere() {
         "offload-workgroup",
         "offload-clang",
         "offload-embed",
+        "offload-files",
         "offload-ir",
         "offload-jobs",
         "offload-signatures",

@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// What the names of unfinished files and of private directories begin with; a killed build leaves them behind.
-pub(crate) const SCRATCH_PREFIX: &str = ".offload-";
+pub const SCRATCH_PREFIX: &str = ".offload-";
 
 /// Makes something of this name; fails where there is something already.
-pub(super) type Make<'m> = &'m mut dyn FnMut(&Path) -> io::Result<()>;
+pub(crate) type Make<'m> = &'m mut dyn FnMut(&Path) -> io::Result<()>;
 
 /// Hexadecimal digits at the end of a temporary name: half of them are the number of the process, the rest is random.
 const DIGITS: usize = 16;
@@ -44,7 +44,7 @@ impl TemporaryName {
     }
 
     /// The number of the process that made the name, if it is a temporary one.
-    pub(super) fn process(temporary: &str) -> Option<u32> {
+    pub fn process(temporary: &str) -> Option<u32> {
         let rest = temporary.strip_prefix(SCRATCH_PREFIX)?;
         let digits = rest.rsplit_once('-').map_or(rest, |(_, digits)| digits);
         let half = digits.get(..DIGITS / 2).filter(|_| is_number(digits))?;
@@ -99,7 +99,7 @@ fn is_number(digits: &str) -> bool {
 }
 
 /// A file that cannot be removed does no harm: its name is unique.
-pub(super) fn remove(path: &Path) {
+pub(crate) fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
