@@ -120,6 +120,7 @@ mod compile;
 mod config;
 #[cfg(not(feature = "compiler"))]
 mod delegate;
+mod diagnostics;
 mod dispatch;
 #[cfg(feature = "compiler")]
 mod embed;

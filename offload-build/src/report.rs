@@ -7,8 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offload_clang::diagnostics::{Colour, View};
-
+use crate::diagnostics::{Colour, View};
 use crate::error::Error;
 use crate::variable;
 

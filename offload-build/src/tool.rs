@@ -12,12 +12,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use offload_clang::diagnostics;
 use offload_jobs::{Jobs, Token};
 use offload_protocol::variable;
 
 use self::wait::{End, Finished};
 use crate::cache::Cache;
+use crate::diagnostics;
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jobs;

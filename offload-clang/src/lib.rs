@@ -1,8 +1,8 @@
-//! What clang reads and prints, for tools that run it and keep its results.
+//! What clang reads, for tools that run it and keep its results.
 //!
 //! [`lookups`] has the headers that a preprocessor looked for, which no dependency file lists where they were missing;
-//! [`diagnostics`] groups messages and shortens them for reading; [`inline_ptx`] rewrites assembly that nvcc compiles and
-//! clang refuses. No process is started and no file is read, but the file system is asked whether files exist.
+//! [`inline_ptx`] rewrites assembly that nvcc compiles and clang refuses. No process is started and no file is read, but
+//! the file system is asked whether files exist.
 //!
 //! ```
 //! use std::path::{Path, PathBuf};
@@ -20,6 +20,5 @@
 
 #![forbid(unsafe_code)]
 
-pub mod diagnostics;
 pub mod inline_ptx;
 pub mod lookups;

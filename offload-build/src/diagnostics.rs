@@ -5,31 +5,27 @@ use std::path::{Path, PathBuf};
 
 /// How diagnostics are shown.
 #[derive(Clone, Debug)]
-pub struct View {
+pub(crate) struct View {
     /// The package's directory: compilers name its files relative to it.
-    pub package: PathBuf,
+    pub(crate) package: PathBuf,
     /// Where cargo was started, if that is known.
-    pub cargo: Option<PathBuf>,
-    /// Whether the text gets colours.
-    pub colour: Colour,
+    pub(crate) cargo: Option<PathBuf>,
+    pub(crate) colour: Colour,
 }
 
 /// Whether text has the escapes of a terminal. Cargo removes them from captured output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// With escapes.
+pub(crate) enum Colour {
     Ansi,
-    /// Plain text.
     Never,
 }
 
 /// A diagnostic with its notes and source lines, or a line of other text.
 #[derive(Debug)]
-pub struct Group {
+pub(crate) struct Group {
     /// Two groups with one key say the same; other text has none.
-    pub key: Option<String>,
-    /// The diagnostic, its source lines and notes.
-    pub lines: Vec<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 /// A line of a compiler's.
@@ -72,7 +68,8 @@ const MISLEADING: &str = "#pragma clang force_cuda_host_device";
 const CANDIDATES: usize = 3;
 
 /// The files that errors in a compiler's text name, as it names them.
-pub fn error_files(text: &str) -> impl Iterator<Item = &str> {
+#[cfg(feature = "compiler")]
+pub(crate) fn error_files(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| match parsed(line) {
         Line::Diagnostic(Diagnostic { path, label: "error" | "fatal error", .. }) => Some(path),
         _ => None,
@@ -81,7 +78,7 @@ pub fn error_files(text: &str) -> impl Iterator<Item = &str> {
 
 impl View {
     /// All of an error's text; a diagnostic that several compilers repeat is there once.
-    pub fn text(&self, text: &str) -> String {
+    pub(crate) fn text(&self, text: &str) -> String {
         let mut seen = BTreeSet::new();
         let groups = self.groups(text).into_iter();
         let new = groups.filter(|group| group.key.as_ref().is_none_or(|key| seen.insert(key.clone())));
@@ -89,7 +86,7 @@ impl View {
     }
 
     /// `text` in its groups, without counts of diagnostics.
-    pub fn groups(&self, text: &str) -> Vec<Group> {
+    pub(crate) fn groups(&self, text: &str) -> Vec<Group> {
         let mut reader = Reader::default();
         for line in text.lines() {
             match parsed(line) {
@@ -278,11 +275,11 @@ mod tests {
     #[test]
     fn paths_are_from_where_cargo_was_started() {
         let mut view = view(Colour::Never);
-        let printed = "In file included from src/lookups.rs:2:\n./src/lib.rs:3:4: error: no\nsrc/lib.rs:5: `f` is missing";
+        let printed = "In file included from src/build.rs:2:\n./src/lib.rs:3:4: error: no\nsrc/lib.rs:5: `f` is missing";
         assert_eq!(
             view.text(printed),
-            "In file included from offload-clang/src/lookups.rs:2:\noffload-clang/src/lib.rs:3:4: error: no\n\
-             offload-clang/src/lib.rs:5: `f` is missing"
+            "In file included from offload-build/src/build.rs:2:\noffload-build/src/lib.rs:3:4: error: no\n\
+             offload-build/src/lib.rs:5: `f` is missing"
         );
         view.cargo = Some("/elsewhere".into());
         let whole = view.package.join("src/lib.rs");
@@ -298,7 +295,7 @@ mod tests {
                     2 warnings and 1 error generated when compiling for sm_75.\nexit status: 1";
         assert_eq!(
             view(Colour::Never).text(printed),
-            "offload-clang/src/lib.rs:1:2: warning: w\n    1 | code\n      | ^\nexit status: 1"
+            "offload-build/src/lib.rs:1:2: warning: w\n    1 | code\n      | ^\nexit status: 1"
         );
     }
 
