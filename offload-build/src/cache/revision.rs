@@ -8,7 +8,7 @@
 //! compares the digest of the sources, without comments and unit tests, with the one below, and asks for a decision.
 
 /// Increased whenever any result that is cached changes for the same inputs.
-pub(super) const REVISION: u32 = 20;
+pub(super) const REVISION: u32 = 21;
 
 #[cfg(test)]
 mod tests {
@@ -35,7 +35,7 @@ mod tests {
     ];
 
     /// [`REVISION`], and the digest of [`SOURCES`] at that revision.
-    const KNOWN: (u32, &str) = (20, "d28193c13d2a7eb0");
+    const KNOWN: (u32, &str) = (21, "26b36eefc5dc1362");
 
     #[test]
     fn sources_of_cached_results_are_those_of_the_revision() {

@@ -18,7 +18,9 @@ static CARGOS_PROGRAM: Mutex<()> = Mutex::new(());
 /// A directory with a copy of the program.
 fn build() -> tempfile::TempDir {
     let _alone = CARGOS_PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
-    let output = support::build_of_workspace("example-app").output().unwrap();
+    // Development builds compress nothing.
+    let mut cargo = support::build_of_workspace("example-app");
+    let output = cargo.env("OFFLOAD_COMPRESSION", "fast").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let directory = tempfile::tempdir().unwrap();
     let program = support::program_of_workspace(&output.stdout, "example-app");

@@ -57,7 +57,7 @@ fn commands_build_a_package_with_kernels_and_look_at_its_program() {
     assert!(ok(&project, &["asm", "--for", "opencl-c"]).contains("kernel"));
     // For a package with kernels, the selection for each device is printed; only there a build pays.
     assert!(ok(&project, &["devices"]).contains("  two "));
-    let tried = ok(&project, &["compression", "--profile", "release"]);
+    let tried = ok(&project, &["compression", "--profile", "dev"]);
     assert!(tried.contains("balanced") && tried.contains("3 images of"), "{tried}");
     let less = project.path("less");
     let beside = project.path("beside");

@@ -11,11 +11,12 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 const BYTES: [&str; 3] = ["offload-format", "offload-images", "offload-containers"];
 
 /// The crates without I/O, environment, processes and unsafe code. They start threads where a caller gives them some.
-const PURE: [&str; 7] = [
+const PURE: [&str; 8] = [
     "offload-format",
     "offload-images",
     "offload-containers",
     "offload-packer",
+    "offload-embed",
     "offload-protocol",
     "offload-workgroup",
     "offload-ir",
