@@ -276,6 +276,18 @@ fn blocks_and_warps_run_on_the_cpu() {
     assert!(!outcome.success && is_reported, "{}", outcome.text);
 }
 
+/// As they are in releases: for all lanes of a warp at once, where the width of blocks allows it.
+#[test]
+fn optimized_blocks_and_warps_run_on_the_cpu() {
+    let mut project = Project::with_shared_cache("warps");
+    project.set("OFFLOAD_TARGETS", "host:x86-64-v3");
+    project.optimize();
+    if !offload_tests::is_nightly() {
+        keep_warps_alone(&project);
+    }
+    assert!(project.run(&["host"]).ends_with("host: right\n"));
+}
+
 /// Leaves one file of kernels in the fixture `warps`, and what is checked of it.
 fn keep_warps_alone(project: &Project) {
     let script = fs::read_to_string(project.path("build.rs")).unwrap();
