@@ -159,12 +159,12 @@ fn a_header_without_a_stand_in_is_named_with_both_ways() {
     let mut project = Project::with_shared_cache("cuda");
     project.set("OFFLOAD_CUDA_SDK", "/nonexistent");
     project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
-    project.write("kernels/dot.cu", "#include <cuda/latch>\n");
+    project.write("kernels/dot.cu", "#include <cuda/stream_ref>\n");
     let text = project.fail();
     for part in [
-        "kernels/dot.cu:1:10: fatal error: 'cuda/latch' file not found",
+        "kernels/dot.cu:1:10: fatal error: 'cuda/stream_ref' file not found",
         "write `cuda-sdk = true` below `[modules.cuda]` in offload.toml",
-        "or leave `cuda/latch` out",
+        "or leave `cuda/stream_ref` out",
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }

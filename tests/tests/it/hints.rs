@@ -23,14 +23,14 @@ fn contains(text: &str, parts: &[&str]) {
 
 #[test]
 fn a_header_of_cuda_comes_with_the_small_part_that_has_it() {
-    let source = "#include <cuda/latch>\nextern \"C\" __global__ void halve(float *x) {\n  x[0] = x[1];\n}\n";
+    let source = "#include <cuda/stream_ref>\nextern \"C\" __global__ void halve(float *x) {\n  x[0] = x[1];\n}\n";
     let mut project = project("kernels/a.cu", source, "nvptx:sm_75");
     project.set("OFFLOAD_CUDA_SDK", "/nonexistent");
     contains(
         &project.fail(),
         &[
-            "kernels/a.cu:1:10: fatal error: 'cuda/latch' file not found",
-            "hint: `cuda/latch` is part of a CUDA toolkit, and has no stand-in: write `cuda-sdk = true` below `[modules.two]` in offload.toml",
+            "kernels/a.cu:1:10: fatal error: 'cuda/stream_ref' file not found",
+            "hint: `cuda/stream_ref` is part of a CUDA toolkit, and has no stand-in: write `cuda-sdk = true` below `[modules.two]` in offload.toml",
             "`cargo offload toolchain install cuda-headers` (7 MB)",
         ],
     );
