@@ -4,6 +4,7 @@
 mod asm;
 mod bindings;
 pub(crate) mod launchers;
+mod names;
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -18,6 +19,7 @@ use offload_format::section::DESCRIPTOR_SIDECARS;
 use offload_protocol::variable;
 
 pub(crate) use self::bindings::Bindings;
+use self::names::Names;
 use crate::env::{Archives, CargoEnv, Runner};
 use crate::error::{Error, Result};
 use crate::fs;
@@ -33,13 +35,6 @@ pub(crate) enum Owner<'a> {
     Package,
     /// A device library that the package exports.
     Library(&'a str),
-}
-
-/// The names that an object of this module goes by; no two crates may share them.
-#[derive(Debug)]
-struct Names {
-    archive: String,
-    anchor: String,
 }
 
 /// What leads the generated Rust to a pack.

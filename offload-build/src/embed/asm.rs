@@ -2,7 +2,7 @@
 
 use offload_embed::assembly;
 
-use super::Names;
+use super::names::Names;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;

@@ -23,7 +23,8 @@ fn contains(text: &str, parts: &[&str]) {
 
 #[test]
 fn a_header_of_cuda_comes_with_the_small_part_that_has_it() {
-    let source = "#include <cuda/stream_ref>\nextern \"C\" __global__ void halve(float *x) {\n  x[0] = x[1];\n}\n";
+    let source =
+        "#include <cuda/stream_ref>\nextern \"C\" __global__ void halve(float *x) {\n  x[0] = x[1];\n}\n";
     let mut project = project("kernels/a.cu", source, "nvptx:sm_75");
     project.set("OFFLOAD_CUDA_SDK", "/nonexistent");
     contains(
