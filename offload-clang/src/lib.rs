@@ -1,4 +1,4 @@
-//! What clang reads, for tools that run it and keep its results.
+//! Readers of header lookups and of inline PTX, for tools that run clang and keep its results.
 //!
 //! [`lookups`] has the headers that a preprocessor looked for, which no dependency file lists where they were missing;
 //! [`inline_ptx`] rewrites assembly that nvcc compiles and clang refuses. No process is started and no file is read, but

@@ -220,9 +220,9 @@ pub(super) unsafe extern "C" fn offload_cudaPointerGetAttributes(
     attributes: *mut PointerAttributes,
     memory: *mut c_void,
 ) -> CudaError {
-    let told = Current::for_thread().and_then(|current| current.platform.pointer_attributes(memory));
+    let found = Current::for_thread().and_then(|current| current.platform.pointer_attributes(memory));
     // SAFETY: the caller has a place for the structure.
-    returned(told.map(|told| unsafe { *attributes = told }))
+    returned(found.map(|found| unsafe { *attributes = found }))
 }
 
 /// Waits for the copy, as the default stream does.

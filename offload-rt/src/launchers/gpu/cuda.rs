@@ -180,34 +180,34 @@ impl LauncherApi for CudaApi {
     }
 
     fn pointer_attributes(&'static self, memory: *mut c_void) -> Outcome<PointerAttributes> {
-        let mut told = PointerAttributes::unregistered(memory);
+        let mut attributes = PointerAttributes::unregistered(memory);
         let address = address(memory);
-        let place = (&raw mut told.kind).cast();
+        let place = (&raw mut attributes.kind).cast();
         // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
         match unsafe { call!(self, cuPointerGetAttribute(place, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)) }
         {
             Ok(()) => {}
             // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
-            Err(error) if error.code() == Some(INVALID_VALUE) => return Ok(told),
+            Err(error) if error.code() == Some(INVALID_VALUE) => return Ok(attributes),
             Err(error) => return Err(error.into()),
         }
-        told.device = 0;
-        told.host_pointer = ptr::null_mut();
+        attributes.device = 0;
+        attributes.host_pointer = ptr::null_mut();
         let mut is_managed: c_uint = 0;
         let others: [(CUpointer_attribute, *mut c_void); 4] = [
-            (CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (&raw mut told.device_pointer).cast()),
-            (CU_POINTER_ATTRIBUTE_HOST_POINTER, (&raw mut told.host_pointer).cast()),
+            (CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (&raw mut attributes.device_pointer).cast()),
+            (CU_POINTER_ATTRIBUTE_HOST_POINTER, (&raw mut attributes.host_pointer).cast()),
             (CU_POINTER_ATTRIBUTE_IS_MANAGED, (&raw mut is_managed).cast()),
-            (CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut told.device).cast()),
+            (CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut attributes.device).cast()),
         ];
         for (attribute, place) in others {
             // SAFETY: each place has the size of the attribute's value. Memory of a device has no pointer of the program.
             let _ = unsafe { call!(self, cuPointerGetAttribute(place, attribute, address)) };
         }
         if is_managed != 0 {
-            told.kind = MANAGED_MEMORY;
+            attributes.kind = MANAGED_MEMORY;
         }
-        Ok(told)
+        Ok(attributes)
     }
 
     fn device_pool(&'static self, number: c_int) -> Outcome<RawPool> {
