@@ -141,7 +141,7 @@ impl FunctionWriter<'_, '_> {
         );
     }
 
-    /// Writes the way from region `n` to the next: if lanes differ, the scheduler chooses.
+    /// Writes the branch from region `n` to the next; where lanes diverge, the scheduler chooses.
     fn write_next_region(&mut self, n: usize, s: usize) {
         let successors = self.plan.regions.get(n).map(|region| region.successors.clone()).unwrap_or_default();
         let _ = writeln!(self.body, "offload.done.p{s}:");
@@ -175,12 +175,12 @@ impl FunctionWriter<'_, '_> {
             }
         }
         for successor in successors {
-            self.write_way_to(successor, s);
+            self.write_branch_to(successor, s);
         }
     }
 
-    /// Writes the way of a whole warp to region `successor`.
-    fn write_way_to(&mut self, successor: usize, s: usize) {
+    /// Writes the branch of a whole warp to region `successor`.
+    fn write_branch_to(&mut self, successor: usize, s: usize) {
         let code = self.plan.due_code(successor);
         let _ = writeln!(self.body, "offload.to{successor}.p{s}:");
         if code >= due::BLOCK {
