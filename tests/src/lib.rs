@@ -44,6 +44,18 @@ pub const CUDA_HEADERS_VAR: &str = "OFFLOAD_TEST_CUDA_HEADERS";
 /// Set where tests try everything, and not a sample that takes seconds: the tasks of `cargo xtask` set it.
 pub const FULL_VAR: &str = "OFFLOAD_TEST_FULL";
 
+/// The interface of macOS' system library without its functions, for linkers: the format of Apple's SDK.
+pub const MACOS_LIBRARY: &str = "\
+--- !tapi-tbd
+tbd-version: 4
+targets: [ x86_64-macos, arm64-macos ]
+install-name: '/usr/lib/libSystem.B.dylib'
+exports:
+  - targets: [ x86_64-macos, arm64-macos ]
+    symbols: [ dyld_stub_binder ]
+...
+";
+
 /// What a line starts with that [`figure`] prints.
 pub const FIGURE: &str = "figure: ";
 

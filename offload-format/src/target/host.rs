@@ -26,7 +26,7 @@ pub enum HostLevel {
 
 impl HostLevel {
     /// Every level but the baseline.
-    pub const ALL: [HostLevel; 5] =
+    pub const ABOVE_BASELINE: [HostLevel; 5] =
         [HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4, HostLevel::Arm82, HostLevel::Arm82Sve];
 
     /// Whether a CPU of level `cpu` executes code of this one.

@@ -93,7 +93,7 @@ fn nearest(text: &str) -> Vec<String> {
 #[cfg(feature = "suggestions")]
 fn known() -> impl Iterator<Item = String> {
     let plain = ["host", "spirv64", "opencl-c"].into_iter().map(str::to_string);
-    let host = HostLevel::ALL.into_iter().map(|level| format!("host:{level}"));
+    let host = HostLevel::ABOVE_BASELINE.into_iter().map(|level| format!("host:{level}"));
     let intel = IntelArch::known().map(|name| format!("intel:{name}"));
     let nv = SmArch::KNOWN.iter().flat_map(|sm| [format!("nvptx:sm_{sm}"), format!("cubin:sm_{sm}")]);
     let amd = AmdArch::KNOWN.iter().map(|name| format!("amdgcn:{name}"));

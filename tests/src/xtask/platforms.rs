@@ -128,6 +128,12 @@ fn outcome(
     platform: &Platform,
     quick: bool,
 ) -> Result<[String; 9]> {
+    if platform.is_apple() {
+        apple::make_libraries(workspace, folder)?;
+    }
+    if platform.target == microsoft::TARGET {
+        microsoft::make_libraries(workspace, folder)?;
+    }
     let mut cargo = folder.cargo(platform);
     let status = cargo.status()?;
     if !status.success() {

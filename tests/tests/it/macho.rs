@@ -30,16 +30,6 @@ const LINKED: [Linked; 4] = [
     Linked { arch: "arm64", release: "14.0", is_signed: true },
 ];
 
-const STUB: &str = "--- !tapi-tbd
-tbd-version: 4
-targets: [ x86_64-macos, arm64-macos ]
-install-name: '/usr/lib/libSystem.B.dylib'
-exports:
-  - targets: [ x86_64-macos, arm64-macos ]
-    symbols: [ dyld_stub_binder ]
-...
-";
-
 /// A module of about so many bytes, of instructions that do nothing.
 fn spirv(size: usize) -> Vec<u8> {
     let mut words = vec![0x0723_0203u32, 0x0001_0000, 0, 1, 0];
@@ -92,7 +82,7 @@ fn link(directory: &Path, linked: &Linked) {
         fs::write(directory.join(format!("pack{number}")), pack).unwrap();
     }
     fs::write(directory.join("app.s"), assembly(&packs)).unwrap();
-    fs::write(directory.join("system.tbd"), STUB).unwrap();
+    fs::write(directory.join("system.tbd"), offload_tests::MACOS_LIBRARY).unwrap();
     let target = format!("--target={}-apple-macosx{}", linked.arch, linked.release);
     let mut clang = Command::new("clang-22");
     succeed(clang.current_dir(directory).args([&target, "-c", "app.s", "-o", "app.o"]));

@@ -141,7 +141,7 @@ impl FunctionWriter<'_, '_> {
         );
         self.write_work_item(copy, &text, "");
         let _ = writeln!(self.body, "offload.end.p{n}:");
-        self.store_due_code(n, &text.exits);
+        self.store_due_code(n, &text.exits, "");
         let _ = write!(
             self.body,
             "{end}  %offload.below.p{n} = sub i32 %offload.left.p{n}, 1\n  \
@@ -152,8 +152,8 @@ impl FunctionWriter<'_, '_> {
         );
     }
 
-    /// Stores the code of the region that is due next for the work-item.
-    fn store_due_code(&mut self, n: usize, exits: &[Exit]) {
+    /// Stores the code of the region that is due next for the work-item, by a store with `metadata`.
+    pub(super) fn store_due_code(&mut self, n: usize, exits: &[Exit], metadata: &str) {
         // A region without exits is an endless loop.
         if exits.is_empty() {
             return;
@@ -166,7 +166,7 @@ impl FunctionWriter<'_, '_> {
             self.body,
             "  %offload.to.p{n} = phi i32 {}\n  \
              %offload.due.at.p{n} = getelementptr inbounds i32, ptr %offload.due, i64 %offload.i.p{n}\n  \
-             store i32 %offload.to.p{n}, ptr %offload.due.at.p{n}, align 4",
+             store i32 %offload.to.p{n}, ptr %offload.due.at.p{n}, align 4{metadata}",
             operands.join(", ")
         );
     }

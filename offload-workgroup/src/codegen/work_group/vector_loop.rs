@@ -16,23 +16,27 @@ use crate::codegen::vector_region::{VectorRegion, VectorTarget, vectorize};
 impl FunctionWriter<'_, '_> {
     /// Vectorises the regions of the group that have divergent loops.
     pub(super) fn find_vector_regions(&mut self, empty: u64) {
+        let plan = self.plan;
+        let mut copies = Vec::new();
+        for number in 0..plan.regions.len() {
+            if !plan.begins_in_chunk(number) && plan.chunk_regions(number).is_empty() {
+                copies.push(RegionCopy { region: number, suffix: number, chunk: None, is_warp: false });
+            }
+        }
+        self.find_vectors(copies, self.required_size(0), empty);
+    }
+
+    /// Vectorises those of `copies` that have divergent loops, for rows of `row` work-items.
+    pub(super) fn find_vectors(&mut self, copies: Vec<RegionCopy>, row: Option<u64>, empty: u64) {
         if !self.context.has_vector_regions {
             return;
         }
         let plan = self.plan;
-        let target = VectorTarget {
-            types: self.context.types,
-            vector_bits: self.context.vector_bits,
-            row: self.required_size(0),
-        };
-        for number in (0..plan.regions.len()).filter(|number| !plan.begins_in_chunk(*number)) {
-            if !plan.chunk_regions(number).is_empty() {
-                continue;
-            }
-            let copy = RegionCopy { region: number, suffix: number, chunk: None, is_warp: false };
+        let target = VectorTarget { types: self.context.types, vector_bits: self.context.vector_bits, row };
+        for copy in copies {
             let text = write_region(plan, copy, Nodes { empty, accesses: empty }, None);
             if let Some(region) = vectorize(plan, copy, &text, &target) {
-                self.vector_regions.insert(number, region);
+                self.vector_regions.insert(copy.suffix, region);
             }
         }
         self.has_vector_regions = !self.vector_regions.is_empty();

@@ -12,8 +12,8 @@ use std::fmt::Write;
 use super::FunctionWriter;
 use crate::WARP_SIZE;
 use crate::codegen::plan::due;
-use crate::codegen::region::{Exit, Nodes, RegionCopy, RegionText, write_region};
-use crate::codegen::vector_region::{VectorRegion, VectorTarget, vectorize};
+use crate::codegen::region::{Nodes, RegionCopy, RegionText, write_region};
+use crate::codegen::vector_region::VectorRegion;
 use crate::options::Validity;
 
 /// More instructions are compiled faster than they run.
@@ -38,24 +38,8 @@ impl FunctionWriter<'_, '_> {
 
     /// Vectorises regions with divergent loops for whole warps.
     pub(super) fn find_warp_vectors(&mut self, empty: u64) {
-        if !self.context.has_vector_regions {
-            return;
-        }
-        let plan = self.plan;
-        let target = VectorTarget {
-            types: self.context.types,
-            vector_bits: self.context.vector_bits,
-            row: Some(u64::from(WARP_SIZE)),
-        };
-        for n in 0..plan.regions.len() {
-            let copy = self.warp_copy(n);
-            let text = write_region(plan, copy, Nodes { empty, accesses: empty }, None);
-            if let Some(region) = vectorize(plan, copy, &text, &target) {
-                self.has_wide_regions |= region.is_wide;
-                self.vector_regions.insert(copy.suffix, region);
-            }
-        }
-        self.has_vector_regions = !self.vector_regions.is_empty();
+        let copies = (0..self.plan.regions.len()).map(|n| self.warp_copy(n)).collect();
+        self.find_vectors(copies, Some(u64::from(WARP_SIZE)), empty);
     }
 
     /// Writes the version of region `n` for whole warps.
@@ -91,7 +75,7 @@ impl FunctionWriter<'_, '_> {
         self.write_work_item(copy, text, "");
         let _ = writeln!(self.body, "offload.end.p{s}:");
         if self.has_several_successors(n) {
-            self.store_lane_due_code(s, &text.exits, accesses);
+            self.store_due_code(s, &text.exits, &format!(", !llvm.access.group !{accesses}"));
         }
         let parallel = self.parallel_accesses(accesses);
         let once = self.new_node();
@@ -124,21 +108,6 @@ impl FunctionWriter<'_, '_> {
 
     fn has_several_successors(&self, n: usize) -> bool {
         self.plan.regions.get(n).is_some_and(|region| region.successors.len() > 1)
-    }
-
-    /// Stores the code of the region that is due next for a lane.
-    fn store_lane_due_code(&mut self, s: usize, exits: &[Exit], accesses: u64) {
-        let mut operands = Vec::new();
-        for exit in exits {
-            operands.push(format!("[ {}, %{} ]", self.plan.due_code(exit.successor), exit.block));
-        }
-        let _ = writeln!(
-            self.body,
-            "  %offload.to.p{s} = phi i32 {}\n  \
-             %offload.due.at.p{s} = getelementptr inbounds i32, ptr %offload.due, i64 %offload.i.p{s}\n  \
-             store i32 %offload.to.p{s}, ptr %offload.due.at.p{s}, align 4, !llvm.access.group !{accesses}",
-            operands.join(", ")
-        );
     }
 
     /// Writes the branch from region `n` to the next; where lanes diverge, the scheduler chooses.

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use offload_tests::MACOS_LIBRARY;
 use offload_tests::error::Result;
 use offload_tests::workspace::Workspace;
 
@@ -15,22 +16,10 @@ pub(super) const RUSTFLAGS: [&str; 3] =
 
 /// The names under which the standard library and the crate `libc` link the system's library.
 const LIBRARIES: [&str; 4] = ["System", "c", "iconv", "m"];
-/// A library's interface, in the format of Apple's SDK.
-const INTERFACE: &str = "\
---- !tapi-tbd
-tbd-version: 4
-targets: [ arm64-macos, x86_64-macos ]
-install-name: '/usr/lib/libSystem.B.dylib'
-exports:
-  - targets: [ arm64-macos, x86_64-macos ]
-    symbols: [ dyld_stub_binder ]
-...
-";
-
 pub(super) fn make_libraries(workspace: &Workspace, folder: &Folder<'_>) -> Result<()> {
     let libraries = workspace.shell.create_dir(sdk(folder).join("usr/lib"))?;
     for name in LIBRARIES {
-        workspace.shell.write_file(libraries.join(format!("lib{name}.tbd")), INTERFACE)?;
+        workspace.shell.write_file(libraries.join(format!("lib{name}.tbd")), MACOS_LIBRARY)?;
     }
     Ok(())
 }

@@ -34,8 +34,6 @@ impl<'w> Folder<'w> {
         fixture::copy(workspace, "platforms", &path.join("src"))?;
         let folder = Folder { workspace, path };
         folder.fetch_pocl()?;
-        apple::make_libraries(workspace, &folder)?;
-        microsoft::make_libraries(workspace, &folder)?;
         Ok(folder)
     }
 
