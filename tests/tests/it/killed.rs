@@ -148,6 +148,10 @@ fn an_extract_that_is_killed_anywhere_is_made_good_by_the_next() {
 
 #[test]
 fn a_vendor_that_is_killed_anywhere_is_made_good_by_the_next() {
+    // Each run starts cargo and a build script.
+    if !offload_tests::is_nightly() {
+        return;
+    }
     vendor(|vendor| figure(kill(vendor), "vendor"));
 }
 
@@ -172,6 +176,10 @@ fn an_extract_whose_system_calls_fail_says_so_and_is_made_good_by_the_next() {
 
 #[test]
 fn a_vendor_whose_system_calls_fail_says_so_and_is_made_good_by_the_next() {
+    // Each run starts cargo and a build script.
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let mut failures = Failures::default();
     vendor(|vendor| failures.add(vendor));
     failures.figure("vendor");

@@ -41,13 +41,13 @@ fn a_file_that_asks_for_the_processor_gets_its_own() {
     let project = project();
     project.write("offload.toml", "targets = [\"amdgcn:gfx906\", \"amdgcn:gfx1030\", \"amdgcn:gfx1100\"]\n");
     project.write("kernels/common.h", "#define COMMON 7\n");
-    let plain = project.run(&["--release"]);
+    let plain = project.run(&[]);
     assert_eq!(front_ends(&project.calls()), 2);
     project.write(
         "kernels/common.h",
         "#ifdef __gfx1030__\n#define COMMON 4711\n#else\n#define COMMON 7\n#endif\n",
     );
-    let asking = project.run(&["--release"]);
+    let asking = project.run(&[]);
     assert_eq!(front_ends(&project.calls()), 5);
     for (one, other) in plain.lines().zip(asking.lines()) {
         assert_eq!(one == other, !one.starts_with("amdgcn:gfx1030 "), "{one}\n{other}");
