@@ -38,7 +38,7 @@ use crate::options::{Options, Validity};
 use crate::transforms::local_atomics::{self, LocalMemory};
 use crate::transforms::loop_interchange::Loops;
 use crate::transforms::thread_local::{local_arrays, thread_local_definition};
-use crate::transforms::{if_conversion, loop_interchange, sub_groups, vector_math};
+use crate::transforms::{if_conversion, loop_interchange, sign_extensions, sub_groups, vector_math};
 use crate::{WARP_SIZE, WORK_ITEM_PREFIX, is_barrier};
 
 /// A copy of `module` in which each work-item function is replaced by a work-group function, and `__local` arrays and the
@@ -156,6 +156,11 @@ impl KernelInput<'_> {
             Scheduling::Independent => validity,
         };
         let mut has_divergent_loops = false;
+        if let Some(required) = context.required_work_group
+            && validity != Validity::Checked
+        {
+            sign_extensions::fold(&mut function, required);
+        }
         if validity != Validity::Checked {
             local_atomics::mark(&mut function, &LocalMemory { arrays: local_arrays, kernel: known });
         }

@@ -6,6 +6,7 @@ pub(crate) mod inlining;
 pub(crate) mod interleave_groups;
 pub(crate) mod local_atomics;
 pub(crate) mod loop_interchange;
+pub(crate) mod sign_extensions;
 pub(crate) mod sub_groups;
 pub(crate) mod thread_local;
 pub(crate) mod vector_math;

@@ -13,6 +13,8 @@ enum Stride {
     Zero,
     /// One element.
     Unit,
+    /// One element of 2 to 16 bytes, as a number of bytes: an index of bytes, and no index of elements.
+    Bytes,
     /// Many elements, or a number that is known at run time.
     Large,
     /// A few elements, or an irregular distance.
@@ -21,6 +23,9 @@ enum Stride {
 
 /// The distance in elements beyond which neighbours access different cache lines, whatever the type.
 const LARGE_STRIDE: u64 = 64;
+
+/// The sizes of elements with more than a byte.
+const ELEMENT_SIZES: [u64; 4] = [2, 4, 8, 16];
 
 /// The computations for each access beyond which vectors gain more than cache lines that are used as a whole.
 const COMPUTATIONS_PER_ACCESS: usize = 4;
@@ -134,7 +139,8 @@ fn result_stride(instruction: &Instruction, strides: &BTreeMap<&str, Stride>) ->
     let text = instruction.line.text();
     let word = text.split(' ').next().unwrap_or_default();
     Some(match word {
-        "add" | "getelementptr" => sum(&known),
+        "add" => sum(&known),
+        "getelementptr" => address(&text, &known),
         "or" if text.contains(" disjoint ") => sum(&known),
         "sub" if known.last() == Some(&Stride::Zero) || known.len() == 1 => sum(&known),
         "zext" | "sext" | "trunc" | "freeze" => sum(&known),
@@ -164,6 +170,21 @@ fn sum(known: &[Stride]) -> Stride {
     }
 }
 
+/// The stride of the address behind a number of elements or of bytes.
+fn address(text: &str, known: &[Stride]) -> Stride {
+    let (operation, _) = text.split_once(", ").unwrap_or((text, ""));
+    let has_bytes = operation.ends_with(" i8");
+    let mut strides = Vec::new();
+    for stride in known {
+        strides.push(match stride {
+            Stride::Bytes if has_bytes => Stride::Unit,
+            Stride::Bytes => Stride::Unknown,
+            other => *other,
+        });
+    }
+    sum(&strides)
+}
+
 /// The stride of a product of a varying value with a uniform one or a constant.
 fn product(text: &str, known: &[Stride]) -> Stride {
     let mut factor = text.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok());
@@ -172,6 +193,8 @@ fn product(text: &str, known: &[Stride]) -> Stride {
             factor.map(|bits| 1u64.checked_shl(u32::try_from(bits).unwrap_or(u32::MAX)).unwrap_or(u64::MAX));
     }
     match sum(known) {
+        stride if factor == Some(1) => stride,
+        Stride::Unit if factor.is_some_and(|factor| ELEMENT_SIZES.contains(&factor)) => Stride::Bytes,
         Stride::Unit | Stride::Large if factor.is_none_or(|factor| factor >= LARGE_STRIDE) => Stride::Large,
         Stride::Large => Stride::Large,
         _ => Stride::Unknown,

@@ -6,18 +6,21 @@ mod chunk_region;
 mod dispatch;
 mod independent;
 mod row_version;
+mod short_row;
 mod successors;
 mod vector_loop;
 mod warp_version;
 
 pub(crate) use self::dispatch::merge_text;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use self::chunk_region::ChunkRegion;
 use self::successors::{GROUP_SCOPE, Successors};
 use crate::WORK_GROUP_PREFIX;
+use crate::analysis::strides::Strides;
 use crate::analysis::work_item_state::{GROUP_FIELDS, SUB_GROUP_SIZE, axis};
 use crate::codegen::plan::{ContextLayout, Plan, Storage};
 use crate::codegen::region::{Nodes, RegionCopy, RegionText, write_region};
@@ -115,6 +118,7 @@ fn write_version(plan: &Plan<'_>, context: &WorkGroupContext<'_>, result_and_nam
         vector_regions: BTreeMap::new(),
         has_vector_regions: false,
         has_wide_regions: false,
+        strides: OnceCell::new(),
     };
     let empty = writer.new_node();
     let _ = writeln!(writer.metadata, "!{empty} = !{{}}");
@@ -179,6 +183,7 @@ struct FunctionWriter<'w, 'p> {
     vector_regions: BTreeMap<usize, VectorRegion>,
     has_vector_regions: bool,
     has_wide_regions: bool,
+    strides: OnceCell<Strides<'w>>,
 }
 
 impl FunctionWriter<'_, '_> {
@@ -368,7 +373,9 @@ impl FunctionWriter<'_, '_> {
         let _ = writeln!(self.body, "offload.end.p{n}:");
         self.record_successor(n, &text.exits, GROUP_SCOPE);
         let parallel = self.parallel_accesses(nodes.accesses);
-        for dimension in 0..3 {
+        let unrolling = self.unrolling_property(n);
+        self.close_loop(n, 0, &format!("{parallel}{unrolling}"));
+        for dimension in 1..3 {
             self.close_loop(n, dimension, &parallel);
         }
         self.publish_group_values(n, n);

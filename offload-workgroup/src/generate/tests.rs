@@ -58,6 +58,64 @@ fn a_barrier_makes_two_work_item_loops() {
     );
 }
 
+/// The property of a loop that LLVM does not unroll it.
+const UNROLL_DISABLE: &str = " = !{!\"llvm.loop.unroll.disable\"}";
+
+/// [`REVERSE`] with a store that some work-items execute.
+fn divergent_reverse(address: &str) -> String {
+    let store = format!(
+        "  %c = icmp ult i32 %6, 100\n  br i1 %c, label %on, label %off\non:\n  store i32 1, ptr {address}, align 4\n  \
+         br label %off\noff:\n"
+    );
+    REVERSE.replace("  store i32 %6, ptr %7, align 4\n", &store)
+}
+
+/// [`REVERSE`] with a store of some work-items to one element, and an address of all others that `lines` computes.
+fn with_address(lines: &str) -> String {
+    let module = divergent_reverse("@tile");
+    let replaced = module.replace("  %5 = getelementptr inbounds i32, ptr %3, i64 %4\n", lines);
+    assert_ne!(replaced, module);
+    replaced
+}
+
+fn generate_row(module: &str, size: u32) -> String {
+    let kernel = Kernel::new("k").with_required_work_group(Some([size, 4, 1]));
+    let options = Options::new(128).with_divergent_loops(false);
+    generate_work_groups(module, &[kernel], &options).unwrap()
+}
+
+/// LLVM unrolls loops of known lengths before it vectorizes, and blocks under a condition would stay scalar.
+#[test]
+fn short_rows_with_divergent_branches_are_not_unrolled() {
+    let divergent = divergent_reverse("%7");
+    let text = generate_row(&divergent, 16);
+    let (node, _) = text.split_once(UNROLL_DISABLE).unwrap();
+    let node = node.rsplit('\n').next().unwrap();
+    // Of the first region, the loop over rows alone.
+    assert_eq!(text.matches(&format!(", {node}}}")).count(), 1, "{text}");
+    assert!(!generate_row(REVERSE, 16).contains(UNROLL_DISABLE));
+    assert!(!generate_row(&divergent, 256).contains(UNROLL_DISABLE));
+    assert!(!generate(&divergent).contains(UNROLL_DISABLE));
+}
+
+#[test]
+fn short_rows_without_accesses_of_neighbours_are_unrolled() {
+    // A column of a matrix, which vectors gather.
+    let column = "  %row = mul i64 %4, 1024\n  %5 = getelementptr inbounds i32, ptr %3, i64 %row\n";
+    assert!(!generate_row(&with_address(column), 16).contains(UNROLL_DISABLE));
+}
+
+#[test]
+fn narrow_positions_are_indices_of_64_bits_where_the_size_is_required() {
+    // `(int)get_local_id(0) - 1`, as a number of bytes.
+    let west = "  %west = add i64 %4, -1\n  %high = shl i64 %west, 32\n  %bytes = ashr exact i64 %high, 30\n  \
+                %5 = getelementptr inbounds i8, ptr %3, i64 %bytes\n";
+    let module = with_address(west);
+    let text = generate_row(&module, 16);
+    assert!(text.contains(" = shl nsw i64 %west") && text.contains(UNROLL_DISABLE), "{text}");
+    assert!(generate(&module).contains(" = ashr exact i64 %high"));
+}
+
 /// The sum of a row of a matrix for each work-item.
 const ROW_SUMS: &str = "\
 @__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer

@@ -50,7 +50,8 @@ impl FunctionWriter<'_, '_> {
         let _ = writeln!(self.body, "offload.end.p{m}:");
         self.record_successor(m, &version.text.exits, GROUP_SCOPE);
         let parallel = self.parallel_accesses(version.accesses);
-        self.close_loop(m, 0, &parallel);
+        let unrolling = self.unrolling_property(n);
+        self.close_loop(m, 0, &format!("{parallel}{unrolling}"));
         let _ = writeln!(self.body, "  br label %offload.done.x.p{n}");
     }
 }
