@@ -1,20 +1,27 @@
 //! `book`: the book as pages for a browser, by mdBook.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
+
+use crate::cargo_tool::CargoTool;
 
 pub(crate) const HELP: &str =
     "book            build the book with mdBook; fails on a warning or a missing page
 
 mdBook is compiled once, under the target directory.";
 
-const VERSION: &str = "0.5.4";
+const MDBOOK: CargoTool = CargoTool {
+    package: "mdbook",
+    version: "0.5.4",
+    arguments: &["--no-default-features", "--features", "search"],
+    is_unoptimized: false,
+};
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
-    let mdbook = installed(workspace)?;
+    let mdbook = MDBOOK.install(workspace)?;
     let pages = workspace.target_dir.join("book");
     workspace.shell.remove_path(&pages)?;
     let built = workspace.shell.cmd(mdbook).args(["build", "docs", "--dest-dir"]).arg(&pages);
@@ -30,18 +37,6 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     }
     println!("{} pages: {}", expected.len(), pages.join("index.html").display());
     Ok(ExitCode::SUCCESS)
-}
-
-/// The program, compiled unless this version is there.
-fn installed(workspace: &Workspace) -> Result<PathBuf> {
-    let root = workspace.target_dir.join("tools").join(format!("mdbook-{VERSION}"));
-    let program = root.join("bin/mdbook");
-    if !program.exists() {
-        let features = ["--locked", "--no-default-features", "--features", "search"];
-        let install = workspace.cargo().args(["install", "mdbook", "--version", VERSION]).args(features);
-        install.arg("--root").arg(&root).run()?;
-    }
-    Ok(program)
 }
 
 /// The files that a summary's entries become.

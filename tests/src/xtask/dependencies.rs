@@ -1,32 +1,28 @@
 //! `dependencies`: licences, sources, versions and known faults of what the crates depend on, by cargo-deny.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use offload_tests::FIGURE;
 use offload_tests::error::Result;
 use offload_tests::workspace::{self, Workspace};
 
+use crate::cargo_tool::CargoTool;
+
 pub(crate) const HELP: &str = "dependencies    check all dependencies against deny.toml with cargo-deny
 
 cargo-deny is installed under the target directory. Advisories come from the network; offline, the
 last fetched database is used if it is at most 90 days old.";
 
-/// The version of cargo-deny.
-const CARGO_DENY: &str = "0.18.9";
-
 /// It looks at licences and manifests: as it is published, it would be compiled for a quarter of an hour.
-const QUICK_TO_COMPILE: [(&str, &str); 3] = [
-    ("CARGO_PROFILE_RELEASE_LTO", "off"),
-    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
-    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
-];
+const CARGO_DENY: CargoTool =
+    CargoTool { package: "cargo-deny", version: "0.18.9", arguments: &[], is_unoptimized: true };
 
 /// With two of them this version waits for ever, once it looks for build scripts.
 const THREADS: (&str, &str) = ("RAYON_NUM_THREADS", "8");
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    let program = install(workspace)?;
+    let program = CARGO_DENY.install(workspace)?;
     let fetched = deny(&program, workspace, &["fetch", "db"]).status()?.success();
     let faults = if fetched { "faults known today" } else { "faults known when they were fetched last" };
     let mut check = deny(&program, workspace, &["check", "--disable-fetch", "--hide-inclusion-graph"]);
@@ -47,15 +43,4 @@ fn deny(program: &Path, workspace: &Workspace, words: &[&str]) -> Command {
 fn locked(workspace: &Workspace) -> Result<usize> {
     let lock = workspace.shell.read_file(workspace.root.join("Cargo.lock"))?;
     Ok(lock.lines().filter(|line| line.starts_with("source = ")).count())
-}
-
-/// Finds cargo-deny, installing it first where it is missing.
-fn install(workspace: &Workspace) -> Result<PathBuf> {
-    let root = workspace.target_dir.join("tools").join(format!("cargo-deny-{CARGO_DENY}"));
-    let program = root.join("bin/cargo-deny");
-    if !program.exists() {
-        let command = workspace.cargo().args(["install", "--locked", "cargo-deny", "--version", CARGO_DENY]);
-        command.arg("--root").arg(&root).envs(QUICK_TO_COMPILE).run()?;
-    }
-    Ok(program)
 }

@@ -8,14 +8,16 @@ use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
 
+use crate::cargo_tool::CargoTool;
+
 pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  fuzz the readers with cargo-fuzz, for 10 minutes each
 
 Needs a nightly toolchain; cargo-fuzz is installed under the target directory. The files in `tests/data` are
 the seed corpus; the corpus is kept under fuzz/ in the target directory. A timeout, an overflow, a panic and an
 out-of-bounds read fail; so does a round trip that changes a file. One target runs on each processor.";
 
-/// The version of cargo-fuzz.
-const CARGO_FUZZ: &str = "0.13.1";
+const CARGO_FUZZ: CargoTool =
+    CargoTool { package: "cargo-fuzz", version: "0.13.1", arguments: &[], is_unoptimized: false };
 const MINUTES: u64 = 10;
 /// An input that takes longer fails, in seconds.
 const SLOW: u32 = 5;
@@ -24,7 +26,8 @@ const MEMORY: u32 = 1024;
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let Wish { minutes, wanted } = parse(args)?;
-    let fuzzer = Fuzzer { workspace, program: install(workspace)?, seconds: minutes.saturating_mul(60) };
+    let fuzzer =
+        Fuzzer { workspace, program: CARGO_FUZZ.install(workspace)?, seconds: minutes.saturating_mul(60) };
     let mut failed = 0;
     let all = fuzzer.readers()?;
     let readers = chosen(&all, &wanted)?;
@@ -146,17 +149,6 @@ impl Fuzzer<'_> {
     fn place(&self) -> PathBuf {
         self.workspace.target_dir.join("fuzz")
     }
-}
-
-/// Finds cargo-fuzz, installing it first where it is missing.
-fn install(workspace: &Workspace) -> Result<PathBuf> {
-    let root = workspace.target_dir.join("tools").join(format!("cargo-fuzz-{CARGO_FUZZ}"));
-    let program = root.join("bin/cargo-fuzz");
-    if !program.exists() {
-        let command = workspace.cargo().args(["install", "--locked", "cargo-fuzz", "--version", CARGO_FUZZ]);
-        command.arg("--root").arg(&root).run()?;
-    }
-    Ok(program)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod amd;
 mod bombs;
 mod book;
 mod candle;
+mod cargo_tool;
 mod damage;
 mod demo;
 mod dependencies;

@@ -43,6 +43,7 @@ const COMMANDS: &[&[&str]] = &[
     &["surroundings"],
     &["stale"],
     &["deny"],
+    &["semver"],
     &["integrity"],
     &["bench", "host", "--quick"],
     &["bench", "pack"],

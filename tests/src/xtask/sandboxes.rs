@@ -9,6 +9,8 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::Workspace;
 
+use crate::cargo_tool::CargoTool;
+
 pub(crate) const HELP: &str =
     "sandboxes [--install]  build the demo in a sandbox without home and network, and with kache
 
@@ -17,7 +19,8 @@ kache keeps what build scripts have made: the program has to find its images aft
 are gone. --install compiles kache, which takes a quarter of an hour; without it a kache that is not there is not tried.";
 
 const PACKAGE: &str = "example-app";
-const KACHE: &str = "2.0.0";
+const KACHE: CargoTool =
+    CargoTool { package: "kache", version: "2.0.0", arguments: &["--debug"], is_unoptimized: false };
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let kache = match args {
@@ -32,7 +35,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match kache {
         Some(kache) => {
             let builds = Restored { workspace, kache: &kache, folder: &folder.join("kache") }.run()?;
-            println!("{FIGURE}{builds} builds with kache {KACHE}; 0 programs without images");
+            println!("{FIGURE}{builds} builds with kache {}; 0 programs without images", KACHE.version);
         }
         None => println!("kache is not installed and was not tried: `cargo xtask sandboxes --install`"),
     }
@@ -93,21 +96,14 @@ fn succeed(command: &mut Command) -> Result<()> {
 
 /// A kache that is there.
 fn installed(workspace: &Workspace) -> Option<PathBuf> {
-    let own = kache_root(workspace).join("bin/kache");
-    if own.exists() { Some(own) } else { workspace.program("kache") }
-}
-
-fn kache_root(workspace: &Workspace) -> PathBuf {
-    workspace.target_dir.join("tools").join(format!("kache-{KACHE}"))
+    KACHE.installed(workspace).or_else(|| workspace.program(KACHE.package))
 }
 
 fn install_kache(workspace: &Workspace) -> Result<PathBuf> {
-    if let Some(kache) = installed(workspace) {
-        return Ok(kache);
+    match installed(workspace) {
+        Some(kache) => Ok(kache),
+        None => KACHE.install(workspace),
     }
-    let install = workspace.cargo().args(["install", "kache", "--debug", "--version", KACHE, "--root"]);
-    install.arg(kache_root(workspace)).run()?;
-    Ok(kache_root(workspace).join("bin/kache"))
 }
 
 /// Builds whose build scripts kache restores.
