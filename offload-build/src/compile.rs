@@ -36,9 +36,9 @@ use crate::module::{
 };
 use crate::options::SpillBudget;
 use crate::progress::CompileOrigin;
-use crate::tally::Origins;
 use crate::targets::{Presence, WantedTarget};
 use crate::vendor::UseVendored;
+use offload_cache::Origins;
 
 /// The images of a module for every one of `targets` that its languages can be compiled for: compiled, or brought along
 /// by the package.

@@ -7,7 +7,7 @@ mod reply;
 use std::fmt;
 
 #[cfg(feature = "compiler")]
-pub(crate) use self::compile::{LostEntry, all};
+pub(crate) use self::compile::all;
 
 /// Why kernels could not be compiled or embedded.
 ///

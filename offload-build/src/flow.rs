@@ -322,13 +322,14 @@ impl<'a> PackageBuild<'a> {
     /// Compiles and packs all modules, and puts the pack into the program.
     fn embed(&self, owner: Owner<'_>) -> Result<()> {
         let PackageBuild { context, config, .. } = self;
-        let Embedded { anchor, kernels } = context.cache.retry_lost_entries(&context.env.out_dir, || {
-            let Packed { pack, kernels, launchers } = self.pack()?;
-            let pack = embed::place(context, config.embedding, pack)?;
-            let anchor = embed::embed(&context.env, owner, config.embedding, &pack)?;
-            embed::launchers::embed(&context.env, owner, config.embedding, &launchers)?;
-            Ok(Embedded { anchor, kernels })
-        })?;
+        let Embedded { anchor, kernels } =
+            context.cache.retry_lost_entries::<_, Error>(&context.env.out_dir, || {
+                let Packed { pack, kernels, launchers } = self.pack()?;
+                let pack = embed::place(context, config.embedding, pack)?;
+                let anchor = embed::embed(&context.env, owner, config.embedding, &pack)?;
+                embed::launchers::embed(&context.env, owner, config.embedding, &launchers)?;
+                Ok(Embedded { anchor, kernels })
+            })?;
         self.write_bindings(&anchor, kernels)
     }
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use offload_files::{TemporaryName, Unfinished, parent};
+use offload_files::TemporaryName;
 
 use crate::error::{Error, Result};
 
@@ -76,11 +76,6 @@ pub(crate) fn scratch(parent: &Path) -> Result<TemporaryName> {
 /// Writes a file through `fill` and moves it into place; the file is never seen half-written.
 pub(crate) fn publish(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     offload_files::publish(path, fill).map_err(|error| Error::io("write", path, error))
-}
-
-/// A file that becomes `path` when it is persisted.
-pub(crate) fn unfinished(path: &Path) -> Result<Unfinished> {
-    Unfinished::new(parent(path)).map_err(|error| Error::io("write", path, error))
 }
 
 /// As [`publish`], but leaves a file that has these bytes already as it is, with its time.

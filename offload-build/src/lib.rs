@@ -155,8 +155,6 @@ mod settings;
 #[cfg(feature = "compiler")]
 mod syclbin;
 #[cfg(feature = "compiler")]
-mod tally;
-#[cfg(feature = "compiler")]
 pub mod targets;
 mod toml_text;
 #[cfg(feature = "compiler")]
@@ -171,10 +169,6 @@ mod vendor;
 #[cfg(feature = "compiler")]
 #[doc(hidden)]
 pub mod shared {
-    /// The compile cache.
-    pub mod cache {
-        pub use crate::cache::{CacheEntry, CompileCache, Results};
-    }
     /// Events of device compiles.
     pub mod progress {
         pub use crate::progress::{Compile, CompileOrigin, Done, Event, FromRemote};
@@ -188,6 +182,7 @@ pub mod shared {
         pub use crate::toolchain::{Component, Output, ToolLocation, Toolchain};
     }
 
+    pub use crate::cache::compile_cache;
     pub use crate::config::remote_table;
     pub use crate::receive::run_received;
 }

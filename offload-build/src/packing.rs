@@ -159,10 +159,8 @@ impl ImageSource for Images {
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
         let blob = self.blob(hash)?;
-        blob.read_into(offload_packer::image_buffer(
-            self.settings.level,
-            usize::try_from(blob.size).unwrap_or(0),
-        ))
+        let size = usize::try_from(blob.size).unwrap_or(0);
+        Ok(blob.read_into(offload_packer::image_buffer(self.settings.level, size))?)
     }
 
     fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>> {
@@ -282,7 +280,7 @@ impl Maker<'_> {
         let frame = if streamed {
             self.cache.stream_or(key, |out| self.stream(image, out))?
         } else {
-            self.cache.get_or(key, || {
+            self.cache.get_or::<Error>(key, || {
                 Ok(offload_packer::encode_image(self.plan, self.images, image.hash)?.into_bytes())
             })?
         };

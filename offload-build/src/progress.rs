@@ -12,7 +12,7 @@ use std::io::Write;
 use offload_protocol::variable;
 
 use crate::env::CargoEnv;
-use crate::tally::{Origin, Origins, Results};
+use offload_cache::{Origin, Origins, Results};
 
 /// The compile of a kernel module, in one variant, for one target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

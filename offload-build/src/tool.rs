@@ -16,12 +16,12 @@ use offload_jobs::{Jobs, Token};
 use offload_protocol::variable;
 
 use self::wait::{End, Finished};
-use crate::cache::Cache;
+use crate::cache::{self, Cache};
 use crate::diagnostics;
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jobs;
-use crate::tally::Tally;
+use offload_cache::Tally;
 
 /// What every step of a build uses; made once for a build script.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Context {
         let jobs = jobs::from_env();
         let env = CargoEnv::read()?;
         env.depends_on_compiler();
-        let cache = Cache::open(&env)?;
+        let cache = cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
         Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally: Tally::default() })
     }
@@ -88,7 +88,7 @@ impl Context {
     /// That of a program that is no build script, see [`CargoEnv::for_machine`].
     pub(crate) fn for_machine(directory: &Path, scratch: &Path) -> Result<Context> {
         let env = CargoEnv::for_machine(directory, scratch);
-        let cache = Cache::open(&env)?;
+        let cache = cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
         let jobs = Jobs::new(None);
         let tally = Tally::default();

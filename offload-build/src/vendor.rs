@@ -388,7 +388,7 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<De
                 .with_hint("`cargo offload vendor` writes both files again"));
         }
         let key = KeyBuilder::new("vendored").part(&image.hash.0).finish();
-        let bytes = cache.get_or(key, || Ok(raw))?;
+        let bytes = cache.get_or::<Error>(key, || Ok(raw))?;
         images.push(DeviceImage { record: NewImage::from_image(&pack, &image, target)?, bytes });
     }
     Ok(images)

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use offload_build::shared::cache::CompileCache;
+use offload_build::shared::compile_cache;
+use offload_cache::CompileCache;
 use serde::Serialize;
 
 use crate::cli::{self, CacheAction};
@@ -96,7 +97,7 @@ struct Verified<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Cache) -> Result<ExitStatus> {
-    let cache = CompileCache::for_directory(Path::new(".")).map_err(Error::from_build)?;
+    let cache = compile_cache(Path::new(".")).map_err(Error::from_build)?;
     match args.action {
         CacheAction::Stats => stats(output, &cache),
         CacheAction::Clean { unused } => clean(output, &cache, unused.map_or(Duration::ZERO, cache::days)),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offload_build::shared::cache::{CacheEntry, CompileCache};
+use offload_cache::{CacheEntry, CompileCache};
 
 use crate::error::{IoContext, Result};
 

@@ -82,7 +82,7 @@ impl State {
         if buffer.capacity() < size {
             *buffer = image_buffer(MAX_LEVEL, size);
         }
-        file.for_each_piece(&mut |piece| {
+        file.for_each_piece::<Error>(&mut |piece| {
             buffer.extend_from_slice(piece);
             Ok(())
         })?;

@@ -30,8 +30,8 @@ use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{Language, Sources};
 use crate::options::{SpecForm, spec};
-use crate::tally::Origin;
 use crate::tool::{Invocation, Output};
+use offload_cache::Origin;
 
 /// What a run just now has given.
 #[derive(Debug)]

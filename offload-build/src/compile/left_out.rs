@@ -7,7 +7,7 @@ use offload_clang::inline_ptx::is_ptx;
 use offload_format::Target;
 use offload_ir::{ForeignCode, ForeignConstruct, References};
 
-use crate::cache::Blob;
+use crate::cache::{Blob, read_texts};
 use crate::compile::Session;
 use crate::compile::advice::ptx;
 use crate::compile::session::Scan;
@@ -47,14 +47,14 @@ pub(super) fn kept(session: &Session<'_>, scan: Scan, target: &Target) -> Result
     }
     let is_nvidia = matches!(target, Target::Nvptx(_) | Target::Cubin(_));
     let modules = modules(session, &scan, target, LineTables::AsNeeded)?;
-    let texts = modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+    let texts = read_texts(&modules)?;
     let mut all = foreign(&texts, is_nvidia);
     if all.is_empty() {
         return Ok(KeptScan { scan, refused });
     }
     if all.iter().any(|(_, code)| code.place.is_none()) {
         let modules = self::modules(session, &scan, target, LineTables::Always)?;
-        all = foreign(&modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?, is_nvidia);
+        all = foreign(&read_texts(&modules)?, is_nvidia);
     }
     let references = References::new(&texts);
     for (number, file) in scan.files.iter_mut().enumerate() {

@@ -9,7 +9,7 @@ use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Aspects, Target};
 use offload_ir::Kernel;
 
-use crate::cache::{Blob, Cache, Key, Memo};
+use crate::cache::{Blob, Cache, Key, Memo, read_texts};
 use crate::compile::files::ReadyFiles;
 use crate::env::CargoEnv;
 use crate::error::Result;
@@ -17,10 +17,10 @@ use crate::module::{Library, SourceFile, Sources};
 use crate::options::Split;
 use crate::progress::Progress;
 use crate::remote::Remote;
-use crate::tally::{Origin, Origins};
 use crate::tool::Context;
 use crate::toolchain::Tools;
 use crate::vendor::{UseVendored, VendoredPackage};
+use offload_cache::{Origin, Origins};
 
 /// State that all modules of a build script share.
 #[derive(Debug)]
@@ -256,7 +256,7 @@ impl Scan {
     /// What each kernel, with everything it calls, needs of the device.
     pub(super) fn aspects(&self) -> Result<BTreeMap<String, Aspects>> {
         let modules = self.files.iter().map(|file| &file.ir).chain(&self.libraries);
-        let texts = modules.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+        let texts = read_texts(modules)?;
         let mut aspects = offload_ir::aspects(&texts.concat());
         // A library may have kernels of its own.
         aspects.retain(|name, _| self.files.iter().flat_map(|file| &file.kernels).any(|it| it.name == *name));

@@ -19,7 +19,10 @@ pub(crate) fn embed(
     objects: &[LauncherObject],
 ) -> Result<()> {
     let prefix = format!("offload-launchers{}", super::name(env, owner));
-    let contents = objects.iter().map(|object| object.object.read()).collect::<Result<Vec<_>>>()?;
+    let mut contents = Vec::new();
+    for object in objects {
+        contents.push(object.object.read()?);
+    }
     let mut parts: Vec<&[u8]> = vec![env.package.as_bytes(), b"\0", env.version.as_bytes(), b"\0"];
     parts.extend(contents.iter().map(Vec::as_slice));
     let archive = format!("{prefix}_{}", Hash128::digest_parts(&parts));

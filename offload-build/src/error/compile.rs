@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use offload_cache::{CacheFailure, LostEntry};
 
 use super::{Error, ErrorKind, Result};
 
@@ -54,12 +56,6 @@ impl Error {
             None => self
                 .context(format!("`{}` exited with success, but its output is not usable", tool.display())),
         }
-    }
-
-    /// Others than this user may choose what is in a cache.
-    #[cfg(unix)]
-    pub(crate) fn untrusted(message: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::UntrustedCache, ..Error::new(message) }
     }
 
     /// The same error as another kind.
@@ -123,15 +119,22 @@ impl From<offload_format::Error> for Error {
     }
 }
 
-/// Why the bytes of a cache entry are not to be had: it was evicted after it was looked up, or a disk failed. It is
-/// carried by an [`io::Error`], because entries are also read in the midst of writing.
-#[derive(Debug)]
-pub(crate) struct LostEntry(pub(crate) PathBuf);
-
-impl fmt::Display for LostEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the cache entry `{}` was damaged or removed while it was needed", self.0.display())
+impl From<offload_cache::Error> for Error {
+    fn from(error: offload_cache::Error) -> Error {
+        let kind = match error.kind() {
+            offload_cache::ErrorKind::Io => ErrorKind::Io,
+            offload_cache::ErrorKind::LostEntry => ErrorKind::CacheEntry,
+            offload_cache::ErrorKind::Untrusted => ErrorKind::UntrustedCache,
+            _ => ErrorKind::Request,
+        };
+        let hint = error.hint().map(str::to_string);
+        let message = error.message().to_string();
+        Error { kind, hint, source: Some(Box::new(error)), ..Error::new(message) }
     }
 }
 
-impl std::error::Error for LostEntry {}
+impl CacheFailure for Error {
+    fn is_lost_entry(&self) -> bool {
+        self.kind == ErrorKind::CacheEntry
+    }
+}

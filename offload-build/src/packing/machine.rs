@@ -29,7 +29,8 @@ pub(super) fn check(context: &Context, images: &[DeviceImage]) -> Result<()> {
         |image| Ok::<Result<()>, Error>(check_one(context, image)),
     )?;
     checked.into_iter().collect::<Result<()>>()?;
-    context.cache.put(key, b"").map(drop)
+    context.cache.put(key, b"")?;
+    Ok(())
 }
 
 fn key(images: &[DeviceImage]) -> Key {

@@ -16,8 +16,8 @@ use offload_protocol::remote::Stored;
 use crate::cache::{Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::remote::Remote;
-use crate::tally::Origin;
 use crate::tool::Context;
+use offload_cache::Origin;
 
 /// A frame of the pack with its keys in the local cache.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ fn context() -> (tempfile::TempDir, Context) {
             jobs: Jobs::new(None),
             tool_limit: ToolLimit::default(),
             libraries: None,
-            tally: crate::tally::Tally::default(),
+            tally: offload_cache::Tally::default(),
         },
     )
 }
@@ -155,7 +155,7 @@ fn a_damaged_frame_is_missed_and_made_again() {
         bytes[last] ^= 1;
         std::fs::write(&path, bytes).unwrap();
     }
-    let again = context.cache.retry_lost_entries(&context.env.out_dir, || {
+    let again = context.cache.retry_lost_entries::<_, Error>(&context.env.out_dir, || {
         let images = compiled(&context, &images);
         let made = Packer { context: &context, settings: FAST, remote: None }
             .pack(PackBuilder::new("p", "1.0.0"), images)?;
@@ -203,13 +203,13 @@ const SM_90A: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_90a.cub
 /// The images of both cubins, written on a miss, and the number of misses.
 fn two_cubins(context: &Context) -> Result<(Vec<u8>, usize)> {
     let made = std::cell::Cell::new(0);
-    let bytes = context.cache.retry_lost_entries(&context.env.out_dir, || {
+    let bytes = context.cache.retry_lost_entries::<_, Error>(&context.env.out_dir, || {
         let mut images = Vec::new();
         for (target, cubin) in [("cubin:sm_80", SM_80), ("cubin:sm_90a", SM_90A)] {
             let record = NewImage::new("m", target.parse().unwrap());
             let bytes = context.cache.get_or(key(target), || {
                 made.set(made.get() + 1);
-                Ok(cubin.to_vec())
+                Ok::<_, Error>(cubin.to_vec())
             })?;
             images.push(DeviceImage { record, bytes });
         }
@@ -237,8 +237,8 @@ fn images_for_other_targets_are_made_anew() {
 #[test]
 fn an_image_that_is_always_for_another_target_is_an_error() {
     let (_dir, context) = context();
-    let error = context.cache.retry_lost_entries(&context.env.out_dir, || {
-        let bytes = context.cache.get_or(key("a"), || Ok(SM_80.to_vec()))?;
+    let error = context.cache.retry_lost_entries::<_, Error>(&context.env.out_dir, || {
+        let bytes = context.cache.get_or::<Error>(key("a"), || Ok(SM_80.to_vec()))?;
         let record = NewImage::new("m", "cubin:sm_90a".parse().unwrap());
         Packer { context: &context, settings: FAST, remote: None }
             .pack(PackBuilder::new("p", "1.0.0"), vec![DeviceImage { record, bytes }])

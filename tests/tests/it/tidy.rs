@@ -158,6 +158,7 @@ fn crates_depend_in_one_direction() {
         "offload-packer",
         "offload-protocol",
         "offload-workgroup",
+        "offload-cache",
         "offload-clang",
         "offload-embed",
         "offload-files",
@@ -165,13 +166,14 @@ fn crates_depend_in_one_direction() {
         "offload-jobs",
         "offload-signatures",
     ];
-    let allowed: [(&str, &[&str]); 18] = [
+    let allowed: [(&str, &[&str]); 19] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
         ("offload-packer", &["offload-format"]),
         ("offload-protocol", &["offload-format"]),
         ("offload-workgroup", &[]),
+        ("offload-cache", &["offload-files", "offload-format", "offload-packer"]),
         ("offload-clang", &[]),
         ("offload-embed", &["offload-format"]),
         ("offload-files", &[]),
@@ -188,6 +190,7 @@ fn crates_depend_in_one_direction() {
                 bytes,
                 &[
                     "offload-build",
+                    "offload-cache",
                     "offload-files",
                     "offload-jobs",
                     "offload-packer",

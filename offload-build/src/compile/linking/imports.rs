@@ -6,7 +6,7 @@ use offload_format::Import;
 use offload_ir::Interface;
 use offload_signatures::plain_name;
 
-use crate::cache::{Blob, KeyBuilder};
+use crate::cache::{Blob, KeyBuilder, read_texts};
 use crate::compile::session::Session;
 use crate::compile::steps::action::{Arg, Step, texts, written};
 use crate::compile::steps::check;
@@ -162,7 +162,7 @@ fn compare(session: &Session<'_>, module: &Blob, libraries: &[LibraryIr<'_>]) ->
     for LibraryIr { library, ir } in libraries {
         key = with_headers(key.part(&ir.hash.0), library)?;
     }
-    session.cache().get_or(key.finish(), || {
+    session.cache().get_or::<Error>(key.finish(), || {
         compare_texts(session, &module.read_text()?, libraries)?;
         Ok(b"fits".to_vec())
     })?;
@@ -170,7 +170,7 @@ fn compare(session: &Session<'_>, module: &Blob, libraries: &[LibraryIr<'_>]) ->
 }
 
 fn compare_texts(session: &Session<'_>, module: &str, libraries: &[LibraryIr<'_>]) -> Result<()> {
-    let texts = libraries.iter().map(|it| it.ir.read_text()).collect::<Result<Vec<_>>>()?;
+    let texts = read_texts(libraries.iter().map(|library| &library.ir))?;
     let mut sides = vec![Side {
         who: who(session),
         package: &session.env().package,

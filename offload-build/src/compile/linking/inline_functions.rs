@@ -10,7 +10,7 @@ use offload_workgroup::ir::declared_functions;
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::session::{FrontEndResult, Session};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::Language;
 
@@ -41,7 +41,7 @@ fn may_lack_definitions(session: &Session<'_>, language: Language, written: &Fro
         return Ok(false);
     }
     let key = KeyBuilder::new("undefined functions of C").part(&written.output.hash.0).finish();
-    let undefined = session.cache().get_or(key, || {
+    let undefined = session.cache().get_or::<Error>(key, || {
         let text = written.output.read_text()?;
         // Names of functions of OpenCL C tell the types of their arguments.
         let undefined = declared_functions(&text).into_iter().any(|name| !name.starts_with("_Z"));
@@ -67,7 +67,7 @@ fn defined(session: &Session<'_>, module: Blob, older: Option<Blob>) -> Result<B
         key = key.part(&older.hash.0);
     }
     // Build scripts are not optimised: what they have read once they had better not read again.
-    let changed = session.cache().get_or(key.finish(), || {
+    let changed = session.cache().get_or::<Error>(key.finish(), || {
         let older = older.as_ref().map(Blob::read_text).transpose()?;
         let text = offload_ir::with_inline_definitions(&module.read_text()?, older.as_deref());
         Ok(text.unwrap_or_default().into_bytes())

@@ -16,8 +16,8 @@ use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::Session;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::tally::Origin;
 use crate::tool::{Invocation, Tool};
+use offload_cache::Origin;
 
 /// An argument of a command; files have no name until it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

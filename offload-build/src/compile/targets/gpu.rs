@@ -25,7 +25,7 @@ use crate::compile::steps::action::{Arg, Step, link_args, texts};
 use crate::compile::steps::check;
 use crate::compile::targets::llvm_ir;
 use crate::compile::targets::processor;
-use crate::error::{self, Result};
+use crate::error::{self, Error, Result};
 use crate::module::{Language, Library, SourceFile};
 use crate::options::SpecForm;
 
@@ -189,7 +189,7 @@ impl Backend {
         let key = if self.is_ptx { key.part(b"for PTX") } else { key };
         let linked_output = if session.sources.link_at_load() { Output::Linked } else { Output::Alone };
         let key = key.part(format!("{wanted:?} {:?} {linked_output:?}", self.output).as_bytes());
-        session.cache().get_or(key.finish(), || {
+        session.cache().get_or::<Error>(key.finish(), || {
             let text = offload_ir::prepare(&linked.read_text()?, &wanted);
             let text = if constants { offload_ir::in_global_memory(&text) } else { text };
             let text = if self.is_ptx { offload_ir::for_ptx(&text) } else { text };
@@ -288,9 +288,9 @@ impl Backend {
         let done = self.written_for(machine, session, file, flags)?;
         if vendor.is_some_and(|vendor| vendor.dialect == Language::Cuda) && session.tools().llvm()?.is_old() {
             let key = KeyBuilder::new("kernels by convention").part(&done.output.hash.0).finish();
-            let output = session
-                .cache()
-                .get_or(key, || Ok(offload_ir::with_conventions(&done.output.read_text()?).into_bytes()))?;
+            let output = session.cache().get_or::<Error>(key, || {
+                Ok(offload_ir::with_conventions(&done.output.read_text()?).into_bytes())
+            })?;
             return Ok(FrontEndResult { output, ..done });
         }
         Ok(done)
@@ -506,7 +506,7 @@ fn needed(
     Libraries { output, first, others, flags }: &Libraries<'_>,
 ) -> Result<Blob> {
     let key = KeyBuilder::new("calls").part(&module.hash.0).part(flags.as_bytes()).finish();
-    let calls = session.cache().get_or(key, || {
+    let calls = session.cache().get_or::<Error>(key, || {
         let calls = calls(&declared_functions(&module.read_text()?));
         Ok(format!("{calls}{flags}").into_bytes())
     })?;

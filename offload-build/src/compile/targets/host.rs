@@ -28,7 +28,7 @@ use offload_workgroup::{InterleaveGroups, ModulePart, Options, PartSize, Validit
 use self::cpu::System;
 pub(crate) use self::cpu::{Cpu, cpu, refusal};
 
-use crate::cache::{Blob, KeyBuilder};
+use crate::cache::{Blob, KeyBuilder, read_texts};
 use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::reading::FrontEnd;
@@ -39,7 +39,7 @@ use crate::compile::steps::check;
 use crate::compile::targets::gpu::ToLink;
 use crate::compile::targets::nvptx;
 use crate::compile::targets::spirv;
-use crate::error::{self, Result};
+use crate::error::{self, Error, Result};
 use crate::module::{DeviceImage, SourceFile};
 
 const SHIM: &str = include_str!("../device/host_shim.c");
@@ -112,7 +112,7 @@ fn parts<'u>(session: &Session<'_>, unit: &Unit<'u>, linked: Blob, text: &str) -
     for ModulePart { kernels, text } in split {
         let kernels = kernels.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
         let key = KeyBuilder::new("host part").part(text.as_bytes()).finish();
-        let module = session.cache().get_or(key, || Ok(text.into_bytes()))?;
+        let module = session.cache().get_or::<Error>(key, || Ok(text.into_bytes()))?;
         parts.push(Part { kernels, module, is_partial: true });
     }
     Ok(parts)
@@ -132,7 +132,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     let mut modules = error::all(unit.scan.files.iter().map(|file| sources::file_ir(session, file, cpu)))?;
     let linked_here = libraries.iter().filter(|_| !at_load);
     let all = modules.iter().chain(linked_here.map(|library| &library.ir));
-    let texts = all.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+    let texts = read_texts(all)?;
     if texts.iter().any(|text| sources::has_generic_atomics(text)) {
         modules.push(sources::generic_atomics(session, cpu)?);
     }
@@ -144,7 +144,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     }
     // Without optimisations, those of the library are faster: they are optimised already.
     if cpu.has_fma() && !inspectable(session) {
-        let texts = modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+        let texts = read_texts(&modules)?;
         if let Some(source) = math_functions::source(&texts) {
             modules.push(sources::functions(session, cpu, "host functions of mathematics", source)?);
         }
@@ -175,7 +175,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     names.extend(left.iter().map(|function| function.name.as_str()));
     let key =
         KeyBuilder::new("calls through pointers").part(&module.hash.0).part(format!("{names:?}").as_bytes());
-    let module = session.cache().get_or(key.finish(), || {
+    let module = session.cache().get_or::<Error>(key.finish(), || {
         Ok(offload_ir::through_pointers(&module.read_text()?, &names).into_bytes())
     })?;
     Ok(ToLink { module, left })
@@ -249,7 +249,9 @@ fn with_checks(session: &Session<'_>, linked: Blob) -> Result<Blob> {
         return Ok(linked);
     }
     let key = KeyBuilder::new("host checks").part(&linked.hash.0).finish();
-    session.cache().get_or(key, || Ok(offload_workgroup::add_checks(&linked.read_text()?).into_bytes()))
+    session
+        .cache()
+        .get_or::<Error>(key, || Ok(offload_workgroup::add_checks(&linked.read_text()?).into_bytes()))
 }
 
 /// `linked` with the functions of PoCL's library, where some of them wait: they are cut like the kernels.
@@ -291,9 +293,9 @@ fn work_items(session: &Session<'_>, linked: &Blob, waiting: &BTreeSet<String>, 
         ]
     };
     let key = KeyBuilder::new("waiting functions inlined").part(&linked.hash.0).finish();
-    let marked = session
-        .cache()
-        .get_or(key, || Ok(offload_workgroup::prepare_work_items(&linked.read_text()?).into_bytes()))?;
+    let marked = session.cache().get_or::<Error>(key, || {
+        Ok(offload_workgroup::prepare_work_items(&linked.read_text()?).into_bytes())
+    })?;
     cpu.step(session, "host work-items", level, &marked)
 }
 
@@ -309,7 +311,7 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
         let sizes = (kernel.required_work_group, kernel.launch_bound, kernel.required_sub_group);
         key = key.part(format!("{} {sizes:?}", kernel.name).as_bytes());
     }
-    session.cache().get_or(key.finish(), || {
+    session.cache().get_or::<Error>(key.finish(), || {
         let kernels: Vec<_> = part.kernels.iter().map(|kernel| kernel.for_work_groups()).collect();
         let options = Options::new(cpu.vector_bits).with_validity(validity);
         // Without optimisations vectors are slower than what they replace, and debuggers show one work-item.
@@ -347,12 +349,12 @@ pub(crate) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result
 fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     let cache = session.cache();
     let key = KeyBuilder::new("host functions without others").part(&module.hash.0).finish();
-    let marked = cache.get_or(key, || {
+    let marked = cache.get_or::<Error>(key, || {
         Ok(offload_workgroup::disable_in_order_functions(&module.read_text()?).into_bytes())
     })?;
     let optimised = cpu.step(session, "host interleaved", &OPTIMISED, &marked)?;
     let key = KeyBuilder::new("host functions with others").part(&optimised.hash.0).finish();
-    cache.get_or(key, || {
+    cache.get_or::<Error>(key, || {
         Ok(offload_workgroup::enable_in_order_functions(&optimised.read_text()?).into_bytes())
     })
 }
@@ -364,8 +366,9 @@ fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Re
     };
     let key = KeyBuilder::new("host for another system").part(target.flag().as_bytes()).part(&module.hash.0);
     let cache = session.cache();
-    let retargeted =
-        cache.get_or(key.finish(), || Ok(offload_ir::retarget(&module.read_text()?, target).into_bytes()))?;
+    let retargeted = cache.get_or::<Error>(key.finish(), || {
+        Ok(offload_ir::retarget(&module.read_text()?, target).into_bytes())
+    })?;
     // The later of two targets is used.
     let target = target.flag();
     let args = [&args[..], &[&target, "-fdata-sections"]].concat();

@@ -26,7 +26,8 @@ pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
     let exports = exported.iter().map(|name| (*name).to_string()).collect();
     let key =
         KeyBuilder::new("exports for host").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
-    let module = session.cache().get_or(key.finish(), || Ok(with_exports(&text, &exported).into_bytes()))?;
+    let module =
+        session.cache().get_or::<Error>(key.finish(), || Ok(with_exports(&text, &exported).into_bytes()))?;
     let bytes = shared_object(session, &[], &[codegen(session, &module, &cpu)?], &cpu)?;
     let record =
         NewImage { exports, aspects: Aspects::LINKER, ..NewImage::new(library.name(), Target::Host(level)) };

@@ -119,8 +119,8 @@ fn told_apart(session: &Session<'_>, device: Device<'_>, module: &Blob, error: E
 }
 
 fn uses_fp64(module: &Blob) -> bool {
-    let aspects = module.read().and_then(|module| spirv::aspects(&module));
-    aspects.is_ok_and(|aspects| Aspects::FP64.missing_from(aspects).is_empty())
+    let Ok(module) = module.read() else { return false };
+    spirv::aspects(&module).is_ok_and(|aspects| Aspects::FP64.missing_from(aspects).is_empty())
 }
 
 /// Whether ocloc compiles a kernel for a device.

@@ -49,9 +49,9 @@ fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
     }
     let roots = libraries.iter().map(|library| library.root().as_os_str().as_encoded_bytes());
     let key = roots.fold(KeyBuilder::new("merged").part(&merged.hash.0), KeyBuilder::part);
-    session
-        .cache()
-        .get_or(key.finish(), || Ok(without_directories(&merged.read_text()?, &libraries).into_bytes()))
+    session.cache().get_or::<Error>(key.finish(), || {
+        Ok(without_directories(&merged.read_text()?, &libraries).into_bytes())
+    })
 }
 
 /// `merged` without the place of headers of ours.
@@ -62,7 +62,7 @@ fn with_own_headers(session: &Session<'_>, merged: Blob) -> Result<Blob> {
         return Ok(merged);
     }
     let key = KeyBuilder::new("own headers").part(&merged.hash.0).part(directory.as_bytes());
-    session.cache().get_or(key.finish(), || Ok(text.replace(&directory, "").into_bytes()))
+    session.cache().get_or::<Error>(key.finish(), || Ok(text.replace(&directory, "").into_bytes()))
 }
 
 /// `merged` with nothing `noinline` if that loses definitions: drivers built on clang emit no function that is `inline` and
@@ -70,7 +70,7 @@ fn with_own_headers(session: &Session<'_>, merged: Blob) -> Result<Blob> {
 fn with_definitions(session: &Session<'_>, scan: &Scan, merged: Blob) -> Result<Blob> {
     let key = KeyBuilder::new("without noinline").part(&merged.hash.0);
     let key = scan.files.iter().fold(key, |key, file| key.part(&file.ir.hash.0)).finish();
-    let changed = session.cache().get_or(key, || {
+    let changed = session.cache().get_or::<Error>(key, || {
         for file in &scan.files {
             if offload_ir::has_inline_that_is_not_inlined(&file.ir.read_text()?) {
                 return Ok(without_noinline(&merged.read_text()?).into_bytes());

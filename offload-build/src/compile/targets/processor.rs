@@ -74,7 +74,8 @@ pub(crate) fn without(session: &Session<'_>, done: &FrontEndResult) -> Result<Op
         Some(known) => return Ok(Some(known)),
         None => offload_ir::without_processor(&done.output.read_text()?),
     };
-    text.map(|text| session.cache().put(key, text.as_bytes())).transpose()
+    let Some(text) = text else { return Ok(None) };
+    Ok(Some(session.cache().put(key, text.as_bytes())?))
 }
 
 /// What the front end makes of the probe; nothing if the user's flags are too much for it.

@@ -93,6 +93,7 @@ fn every_link_leads_somewhere() {
         "offload-protocol",
         "offload-sycl",
         "offload-workgroup",
+        "offload-cache",
         "offload-clang",
         "offload-embed",
         "offload-files",

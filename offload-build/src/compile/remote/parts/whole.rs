@@ -15,7 +15,7 @@ use crate::compile::remote::roots::{CLANG, Roots};
 use crate::compile::steps::action::{Arg, Made, made_elsewhere};
 use crate::compile::steps::check;
 use crate::remote::script;
-use crate::tally::Origin;
+use offload_cache::Origin;
 
 /// Languages of `-x`. For C and OpenCL C a front end takes about as long as its preprocessor.
 const LANGUAGES: [&str; 3] = ["c++", "cuda", "hip"];

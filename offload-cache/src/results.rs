@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Where the result of an action is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// The compile cache of this machine.
     Local,
     /// Another machine had stored it.
@@ -22,11 +22,11 @@ pub(crate) enum Origin {
 
 /// Where the results of one compile are from.
 #[derive(Debug, Default)]
-pub(crate) struct Origins([AtomicBool; 4]);
+pub struct Origins([AtomicBool; 4]);
 
 /// What one build script has counted.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub struct Tally {
     counts: [AtomicU64; 4],
     received: AtomicU64,
     sent: AtomicU64,
@@ -61,40 +61,45 @@ const FILE: &str = "builds";
 const LARGEST: usize = 256 << 10;
 
 impl Origins {
-    pub(crate) fn add(&self, origin: Origin) {
+    /// Notes that a result is from there.
+    pub fn add(&self, origin: Origin) {
         if let Some(seen) = self.0.get(origin as usize) {
             seen.store(true, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn has(&self, origin: Origin) -> bool {
+    /// Whether a result is from there.
+    pub fn has(&self, origin: Origin) -> bool {
         self.0.get(origin as usize).is_some_and(|seen| seen.load(Ordering::Relaxed))
     }
 }
 
 impl Tally {
-    pub(crate) fn count(&self, origin: Origin) {
+    /// Counts a result from there.
+    pub fn count(&self, origin: Origin) {
         if let Some(count) = self.counts.get(origin as usize) {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn received(&self, bytes: u64) {
+    /// Counts bytes that came from other machines.
+    pub fn received(&self, bytes: u64) {
         self.received.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn sent(&self, bytes: u64) {
+    /// Counts bytes that went to other machines.
+    pub fn sent(&self, bytes: u64) {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// A result of another machine took it so long.
-    pub(crate) fn saved(&self, time: Duration) {
+    pub fn saved(&self, time: Duration) {
         let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.saved.fetch_add(milliseconds, Ordering::Relaxed);
     }
 
     /// All of it, as of now.
-    pub(crate) fn results(&self) -> Results {
+    pub fn results(&self) -> Results {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let [local, stored, executed, here] =
             self.counts.each_ref().map(|count| count.load(Ordering::Relaxed));
@@ -107,7 +112,7 @@ impl Tally {
 impl Results {
     /// Appends a line to the file in `directory`: one write, so that lines of several build scripts do not mix. What
     /// cannot be written is no reason for a build to fail.
-    pub(crate) fn record(&self, directory: &Path) {
+    pub fn record(&self, directory: &Path) {
         if *self == (Results { since: self.since, ..Results::default() }) {
             return;
         }
@@ -118,7 +123,7 @@ impl Results {
     }
 
     /// All that build scripts have recorded in `directory`. Lines that are not understood are passed over.
-    pub(crate) fn recorded(directory: &Path) -> Results {
+    pub fn recorded(directory: &Path) -> Results {
         let text = fs::read_to_string(directory.join(FILE)).unwrap_or_default();
         text.lines().filter_map(Results::parse_line).fold(Results::default(), Results::and)
     }
@@ -143,7 +148,7 @@ impl Results {
     }
 
     /// The sum of both, of which this is the earlier.
-    pub(crate) fn and(self, later: Results) -> Results {
+    pub fn and(self, later: Results) -> Results {
         Results {
             since: if self.since == 0 { later.since } else { self.since },
             local: self.local.saturating_add(later.local),
@@ -169,7 +174,7 @@ pub(crate) fn forget(directory: &Path) {
         let lines: Vec<&str> = text.lines().collect();
         let kept = lines.get(lines.len() / 2..).unwrap_or_default();
         let text: String = kept.iter().map(|line| format!("{line}\n")).collect();
-        let _ = crate::fs::publish(&path, |out| out.write_all(text.as_bytes()));
+        let _ = crate::files::publish(&path, |out| out.write_all(text.as_bytes()));
     }
 }
 

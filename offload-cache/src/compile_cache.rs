@@ -5,13 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::Cache;
-use super::blob::Blob;
-use super::name::CachedFile;
-use super::sweep::{self, CacheEntry};
-use crate::env::CargoEnv;
-use crate::error::Error;
-use crate::tally::Results;
+use crate::blob::Blob;
+use crate::name::CachedFile;
+use crate::results::Results;
+use crate::sweep::{self, CacheEntry, Limits};
 
 /// The caches of all releases of this crate for this user.
 #[derive(Clone, Debug)]
@@ -21,18 +18,14 @@ pub struct CompileCache {
 }
 
 impl CompileCache {
-    /// The cache that a build script of a package in `directory` would use.
-    ///
-    /// # Errors
-    /// If this user has no directory for caches, or a variable about the cache is not understood.
-    pub fn for_directory(directory: &Path) -> Result<CompileCache, Error> {
-        let (dir, limits) = Cache::place(&CargoEnv::for_machine(directory, directory))?;
-        Ok(CompileCache { dir, limit: limits.size })
+    /// The caches in the directory `dir`, of which builds keep what `limits` says.
+    pub fn new(dir: impl Into<PathBuf>, limits: Limits) -> CompileCache {
+        CompileCache { dir: dir.into(), limit: limits.size }
     }
 
     /// The cache in the directory `dir`, of which builds keep everything.
     pub fn at(dir: impl Into<PathBuf>) -> CompileCache {
-        CompileCache { dir: dir.into(), limit: None }
+        CompileCache::new(dir, Limits::NONE)
     }
 
     /// Where it is. There need be no such directory yet.
@@ -75,9 +68,9 @@ impl CacheEntry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::KeyBuilder;
-    use super::super::tests::{UNLIMITED, cache};
     use super::*;
+    use crate::KeyBuilder;
+    use crate::tests::cache;
 
     /// How many entries there are, and whether those of `blobs` are sound.
     fn soundness(cache: &CompileCache, blobs: &[Blob; 2]) -> (usize, [Option<bool>; 2]) {
@@ -91,7 +84,7 @@ mod tests {
 
     #[test]
     fn damaged_entries_are_told_apart() {
-        let (dir, cache) = cache(UNLIMITED);
+        let (dir, cache) = cache(Limits::NONE);
         let keys = ["a", "b"].map(|name| KeyBuilder::new(name).finish());
         let blobs = keys.map(|key| cache.put(key, b"some bytes").unwrap());
         cache.put_dependencies(keys[0], "read").unwrap();
@@ -113,7 +106,7 @@ mod tests {
 
     #[test]
     fn recorded_dependencies_are_compared_and_packs_are_not() {
-        let (dir, cache) = cache(UNLIMITED);
+        let (dir, cache) = cache(Limits::NONE);
         cache.put_dependencies(KeyBuilder::new("a").finish(), "read").unwrap();
         cache
             .put_pack(offload_format::Hash128([7; 16]), 4, |out| std::io::Write::write_all(out, b"pack"))

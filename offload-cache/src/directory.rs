@@ -3,24 +3,24 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::fs;
+use crate::files;
 
 /// When the cache was last swept: the time of this file.
-pub(super) const STAMP: &str = "swept";
+pub(crate) const STAMP: &str = "swept";
 /// Tells programs that make backups to leave the directory out (<https://bford.info/cachedir/>), and a later release
 /// that it may remove it.
-pub(super) const TAG: &str = "CACHEDIR.TAG";
+pub(crate) const TAG: &str = "CACHEDIR.TAG";
 /// What that file has in it.
-pub(super) const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+pub(crate) const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
     # This directory holds compiled GPU kernels of the crate offload-build. It can be deleted at any time.\n";
 
 /// Creates the directory `dir`, or opens an existing one if no other user could have written to it.
 ///
 /// # Errors
 /// If it cannot be written, belongs to another user, or others may write to it.
-pub(super) fn open(dir: &Path) -> Result<()> {
+pub(crate) fn open(dir: &Path) -> Result<()> {
     if let Some(parent) = dir.parent() {
-        fs::create_dir_all(parent)?;
+        files::create_dir_all(parent)?;
     }
     let is_new = make(dir)?;
     // A directory that exists but cannot be written (another user's, read-only) is found out here. That also sets its
@@ -29,10 +29,10 @@ pub(super) fn open(dir: &Path) -> Result<()> {
     check(dir, probe.path())?;
     if is_new {
         // There is nothing to evict yet.
-        fs::publish(&dir.join(STAMP), |_| Ok(()))?;
+        files::publish(&dir.join(STAMP), |_| Ok(()))?;
     }
     let tag = dir.join(TAG);
-    if tag.exists() { Ok(()) } else { fs::publish(&tag, |out| out.write_all(TAG_TEXT.as_bytes())) }
+    if tag.exists() { Ok(()) } else { files::publish(&tag, |out| out.write_all(TAG_TEXT.as_bytes())) }
 }
 
 /// Whether the directory is new.
@@ -55,8 +55,11 @@ fn check(dir: &Path, probe: &Path) -> Result<()> {
     let there = std::fs::metadata(dir).map_err(|error| Error::io("inspect", dir, error))?;
     let user = symlink_metadata(probe).map_err(|error| Error::io("inspect", probe, error))?.uid();
     if let Some(reason) = reason_to_distrust(Access { owner: there.uid(), user, mode: there.mode() }) {
-        return Err(Error::untrusted(format!("the compile cache `{}` is not used: {reason}", dir.display()))
-            .with_hint("remove it, or set OFFLOAD_CACHE_DIR to a directory of your own"));
+        let message = format!("the compile cache `{}` is not used: {reason}", dir.display());
+        return Err(Error::untrusted(
+            message,
+            "remove it, or set OFFLOAD_CACHE_DIR to a directory of your own",
+        ));
     }
     set_permissions(dir, Permissions::from_mode(0o700))
         .map_err(|error| Error::io("restrict access to", dir, error))
@@ -83,7 +86,7 @@ fn reason_to_distrust(access: Access) -> Option<&'static str> {
 #[cfg(not(unix))]
 fn make(dir: &Path) -> Result<bool> {
     let is_new = !dir.exists();
-    fs::create_dir_all(dir).map(|()| is_new)
+    files::create_dir_all(dir).map(|()| is_new)
 }
 
 /// The directories of a user's profile are that user's own.
@@ -117,13 +120,18 @@ mod tests {
         let dir = parent.path().join("a/cache");
         open(&dir).unwrap();
         assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(fs::list(&dir).unwrap(), [dir.join(TAG), dir.join(STAMP)]);
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(&dir).unwrap() {
+            files.push(entry.unwrap().path());
+        }
+        files.sort();
+        assert_eq!(files, [dir.join(TAG), dir.join(STAMP)]);
         set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
         open(&dir).unwrap();
         assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
         set_permissions(&dir, Permissions::from_mode(0o777)).unwrap();
         let error = open(&dir).unwrap_err();
-        assert_eq!(error.kind(), crate::error::ErrorKind::UntrustedCache);
+        assert_eq!(error.kind(), crate::ErrorKind::Untrusted);
         assert!(error.to_string().contains("other users may write to it"), "{error}");
     }
 }

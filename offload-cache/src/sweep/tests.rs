@@ -1,9 +1,9 @@
 //! Eviction by age and size, also beside readers.
 
-use super::super::Cache;
-use super::super::directory::STAMP;
-use super::super::tests::{UNLIMITED, age, cache, key};
 use super::*;
+use crate::directory::STAMP;
+use crate::tests::{age, cache, key};
+use crate::{Cache, Error};
 
 /// Puts an entry of 100 bytes with its header, last used some days ago.
 fn put(cache: &Cache, name: &str, days: u32) -> PathBuf {
@@ -18,44 +18,44 @@ fn run(cache: &Cache, limits: Limits) {
 
 #[test]
 fn the_oldest_go_until_the_rest_is_small_enough() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let [old, middle, new] = [("a", 3), ("b", 2), ("c", 1)].map(|(name, days)| put(&cache, name, days));
-    run(&cache, Limits { size: Some(300), ..UNLIMITED });
+    run(&cache, Limits { size: Some(300), ..Limits::NONE });
     assert!(old.exists(), "300 bytes are not more than 300");
-    run(&cache, Limits { size: Some(299), ..UNLIMITED });
+    run(&cache, Limits { size: Some(299), ..Limits::NONE });
     assert_eq!([&old, &middle, &new].map(|path| path.exists()), [false, true, true]);
-    run(&cache, Limits { size: Some(99), ..UNLIMITED });
+    run(&cache, Limits { size: Some(99), ..Limits::NONE });
     assert!(!new.exists());
 }
 
 #[test]
 fn what_is_unused_for_long_goes() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let [old, new] = [("a", 5), ("b", 4)].map(|(name, days)| put(&cache, name, days));
     cache.put_dependencies(key("a"), "read").unwrap();
     let deps = old.with_extension("deps");
     age(&deps, DAY * 6);
     let pack = cache.put_pack(offload_format::Hash128::digest(b"p"), 1, |out| out.write_all(b"p")).unwrap();
     age(&pack, DAY * 6);
-    run(&cache, Limits { age: Some(DAY * 5), ..UNLIMITED });
+    run(&cache, Limits { age: Some(DAY * 5), ..Limits::NONE });
     assert_eq!([&old, &deps, &new, &pack].map(|path| path.exists()), [false, false, true, false]);
     // Used again, it is as good as new.
     cache.get(key("b")).unwrap();
-    run(&cache, Limits { age: Some(DAY), ..UNLIMITED });
+    run(&cache, Limits { age: Some(DAY), ..Limits::NONE });
     assert!(new.exists());
 }
 
 #[test]
 fn without_limits_nothing_goes() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let path = put(&cache, "a", 10_000);
-    run(&cache, UNLIMITED);
+    run(&cache, Limits::NONE);
     assert!(path.exists());
 }
 
 #[test]
 fn files_of_others_stay() {
-    let (dir, cache) = cache(UNLIMITED);
+    let (dir, cache) = cache(Limits::NONE);
     let entry = put(&cache, "a", 100);
     let shard = entry.parent().unwrap();
     let foreign = ["notes.txt", "0123.blob", "0123456789ABCDEF0123456789ABCDEF.blob"];
@@ -82,7 +82,7 @@ fn files_of_others_stay() {
 #[cfg(unix)]
 #[test]
 fn links_are_not_followed() {
-    let (dir, cache) = cache(UNLIMITED);
+    let (dir, cache) = cache(Limits::NONE);
     let precious = dir.path().join("precious");
     fs::create_dir(&precious).unwrap();
     let inside = precious.join(format!("{}.blob", "a".repeat(32)));
@@ -99,7 +99,7 @@ fn links_are_not_followed() {
 
 #[test]
 fn leftovers_of_killed_builds_go_after_a_day() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let shard = put(&cache, "a", 0).parent().unwrap().to_path_buf();
     let stale =
         [cache.dir().join(".offload-dir"), cache.dir().join(".offload-file"), shard.join(".offload-x")];
@@ -110,21 +110,21 @@ fn leftovers_of_killed_builds_go_after_a_day() {
         fs::write(path, "x").unwrap();
     }
     stale.iter().for_each(|path| age(path, DAY * 2));
-    run(&cache, UNLIMITED);
+    run(&cache, Limits::NONE);
     assert_eq!(stale.map(|path| path.exists()), [false; 3]);
     assert_eq!(fresh.map(|path| path.exists()), [true; 2]);
 }
 
 #[test]
 fn unused_releases_go() {
-    let (dir, cache) = cache(UNLIMITED);
+    let (dir, cache) = cache(Limits::NONE);
     let releases = ["v0.0.1", "v0.0.2"].map(|name| dir.path().join(name));
     for release in &releases {
-        Cache::at(release.clone(), UNLIMITED).unwrap().put(key("a"), b"x").unwrap();
+        Cache::at(release.clone(), Limits::NONE).unwrap().put(key("a"), b"x").unwrap();
     }
     age(&releases[0], DAY * 9);
     age(cache.dir(), DAY * 9);
-    run(&cache, Limits { age: Some(DAY * 5), ..UNLIMITED });
+    run(&cache, Limits { age: Some(DAY * 5), ..Limits::NONE });
     assert_eq!(releases.map(|path| path.exists()), [false, true]);
     assert!(cache.dir().exists());
 }
@@ -150,13 +150,13 @@ fn a_day_lies_between_sweeps() {
 /// Builds on the same directory always get the right bytes, whatever is evicted under their hands.
 #[test]
 fn readers_and_sweeps_do_not_disturb_each_other() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let made = std::sync::atomic::AtomicU32::new(0);
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let sweeper = scope.spawn(|| {
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
-                run(&cache, Limits { size: Some(400), ..UNLIMITED });
+                run(&cache, Limits { size: Some(400), ..Limits::NONE });
             }
         });
         let readers: Vec<_> = (0..4).map(|_| scope.spawn(|| read_all(&cache, &made))).collect();
@@ -179,37 +179,12 @@ fn read_all(cache: &Cache, made: &std::sync::atomic::AtomicU32) {
                     cache
                         .get_or(key(&content.to_string()), || {
                             made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                            Ok(wanted.clone())
+                            Ok::<_, Error>(wanted.clone())
                         })?
                         .read()
                 })
                 .ok()
         });
         assert_eq!(read.unwrap(), wanted);
-    }
-}
-
-/// An empty value stands for a variable that is not set.
-fn parse(size: &str, age: &str) -> Result<Limits> {
-    Limits::parse([size, age].map(|text| (!text.is_empty()).then(|| OsString::from(text))))
-}
-
-#[test]
-fn sizes_and_ages() {
-    assert_eq!(parse("", "").unwrap(), Limits { size: Some(5 << 30), age: Some(DAY * 90) });
-    assert_eq!(parse("0", "0").unwrap(), Limits { size: None, age: None });
-    for (text, size) in [("1000", 1000), ("3K", 3072), ("2m", 2 << 20), ("7 G", 7 << 30)] {
-        assert_eq!(parse(text, "1").unwrap(), Limits { size: Some(size), age: Some(DAY) }, "{text}");
-    }
-}
-
-#[test]
-fn mistakes_are_named() {
-    for text in ["lots", "5T", "-1", "G", "5GB", "99999999999G"] {
-        let error = parse(text, "").unwrap_err().to_string();
-        assert!(error.contains(text) && error.contains("hint: write OFFLOAD_CACHE_SIZE=5G"), "{error}");
-    }
-    for text in ["never", "1.5", "4294967295"] {
-        assert!(parse("", text).unwrap_err().to_string().contains("OFFLOAD_CACHE_AGE=90"), "{text}");
     }
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::name::Key;
-use crate::error::Result;
+use crate::name::Key;
 
 /// The keys whose results are being made now.
 #[derive(Debug, Default)]
-pub(super) struct KeyLocks {
+pub(crate) struct KeyLocks {
     locked: Mutex<BTreeMap<Key, Waiters>>,
 }
 
@@ -22,14 +21,14 @@ struct Waiters {
 
 /// The right to make the result of a key; others that want the same one wait until it is dropped.
 #[derive(Debug)]
-pub(crate) struct KeyLock<'a> {
+pub struct KeyLock<'a> {
     locks: &'a KeyLocks,
     key: Key,
 }
 
 impl KeyLocks {
     /// Waits while another thread has the lock of `key`.
-    pub(super) fn lock(&self, key: Key) -> KeyLock<'_> {
+    pub(crate) fn lock(&self, key: Key) -> KeyLock<'_> {
         let mut locked = self.locked();
         let mut waiters = locked.entry(key).or_default();
         waiters.waiting = waiters.waiting.saturating_add(1);
@@ -63,7 +62,7 @@ impl Drop for KeyLock<'_> {
 
 /// Results by key. Errors are not kept: the next lookup repeats the work.
 #[derive(Debug)]
-pub(crate) struct Memo<K, V>(Mutex<BTreeMap<K, V>>);
+pub struct Memo<K, V>(Mutex<BTreeMap<K, V>>);
 
 impl<K, V> Default for Memo<K, V> {
     fn default() -> Memo<K, V> {
@@ -72,16 +71,21 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Ord, V: Clone> Memo<K, V> {
-    pub(crate) fn get(&self, key: &K) -> Option<V> {
+    /// The value of `key`, if it is there.
+    pub fn get(&self, key: &K) -> Option<V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    pub(crate) fn put(&self, key: K, value: &V) {
+    /// Keeps `value` under `key`.
+    pub fn put(&self, key: K, value: &V) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value.clone());
     }
 
     /// What is kept under `key`, or what `find` finds. Nothing is locked meanwhile; two may find the same.
-    pub(crate) fn get_or(&self, key: K, find: impl FnOnce() -> Result<V>) -> Result<V> {
+    ///
+    /// # Errors
+    /// That of `find`.
+    pub fn get_or<E>(&self, key: K, find: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(kept) = self.get(&key) {
             return Ok(kept);
         }
@@ -95,9 +99,8 @@ impl<K: Ord, V: Clone> Memo<K, V> {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use super::super::KeyBuilder;
     use super::*;
-    use crate::error::Error;
+    use crate::KeyBuilder;
 
     #[test]
     fn one_at_a_time_for_each_key() {
@@ -123,9 +126,9 @@ mod tests {
     #[test]
     fn what_is_found_is_kept_and_errors_are_not() {
         let memo = Memo::default();
-        assert!(memo.get_or("a", || Err(Error::new("missing"))).is_err());
-        assert_eq!(memo.get_or("a", || Ok(1)).unwrap(), 1);
-        assert_eq!(memo.get_or("a", || Ok(2)).unwrap(), 1);
-        assert_eq!(memo.get_or("b", || Ok(3)).unwrap(), 3);
+        assert!(memo.get_or("a", || Err("missing")).is_err());
+        assert_eq!(memo.get_or("a", || Ok::<_, ()>(1)).unwrap(), 1);
+        assert_eq!(memo.get_or("a", || Ok::<_, ()>(2)).unwrap(), 1);
+        assert_eq!(memo.get_or("b", || Ok::<_, ()>(3)).unwrap(), 3);
     }
 }

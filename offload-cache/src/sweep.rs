@@ -3,20 +3,17 @@
 //! Nothing is locked: a lookup of an entry that is evicted meanwhile is a miss. Files that no release of this crate wrote
 //! stay.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use offload_files::SCRATCH_PREFIX;
-use offload_protocol::variable;
 
-use super::directory::{TAG, TAG_TEXT};
-use super::name::{CachedFile, VERSION};
-use crate::error::{Error, Result};
+use crate::directory::{TAG, TAG_TEXT};
+use crate::name::{CachedFile, VERSION};
 
 /// How exactly uses are remembered, and how often the cache is swept.
-pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A file of the cache: the result of a step, what a front end has read, or a pack.
 #[derive(Clone, Debug)]
@@ -31,7 +28,7 @@ pub struct CacheEntry {
 }
 
 /// Sweeps `dir` as of `now`.
-pub(super) fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
+pub(crate) fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
     remove_scratch(dir, now);
     if let Some(age) = limits.age {
         remove_releases(dir, age, now);
@@ -49,7 +46,7 @@ pub(super) fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
 }
 
 /// The entries of all shards. Unfinished files of killed builds go at once.
-pub(super) fn entries(dir: &Path, now: SystemTime) -> Vec<CacheEntry> {
+pub(crate) fn entries(dir: &Path, now: SystemTime) -> Vec<CacheEntry> {
     let mut entries = Vec::new();
     for shard in list(dir).filter(|(path, data)| data.is_dir() && is_shard(path)).map(|(path, _)| path) {
         for (path, data) in list(&shard).filter(|(_, data)| data.is_file()) {
@@ -73,7 +70,7 @@ fn remove_scratch(dir: &Path, now: SystemTime) {
     }
 }
 
-/// What other releases left: their time is that of their last use, see [`super::Cache`].
+/// What other releases left: their time is that of their last use, see [`crate::Cache`].
 fn remove_releases(dir: &Path, age: Duration, now: SystemTime) {
     // A cache in `OUT_DIR` has no other releases beside it.
     let Some(parent) = dir.parent().filter(|_| dir.ends_with(VERSION)) else { return };
@@ -85,7 +82,7 @@ fn remove_releases(dir: &Path, age: Duration, now: SystemTime) {
 }
 
 /// The caches of all releases in `dir`; directories of others are left alone.
-pub(super) fn releases(dir: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
+pub(crate) fn releases(dir: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
     list(dir).filter(move |(path, data)| {
         data.is_dir()
             && has_prefix(path, "v")
@@ -115,60 +112,19 @@ fn has_prefix(path: &Path, prefix: &str) -> bool {
 
 /// What eviction keeps; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limits {
+pub struct Limits {
     /// Bytes of all entries together.
-    pub(super) size: Option<u64>,
+    pub size: Option<u64>,
     /// Time since the last use.
-    pub(super) age: Option<Duration>,
+    pub age: Option<Duration>,
 }
-
-/// The variables that override the default limits.
-pub(super) const LIMITS: [&str; 2] = [variable::CACHE_SIZE, variable::CACHE_AGE];
 
 impl Limits {
-    /// The default limits.
-    pub(super) const USUAL: Limits =
+    /// Those of a user who sets none.
+    pub const USUAL: Limits =
         Limits { size: Some(5 << 30), age: Some(Duration::from_secs(90 * DAY.as_secs())) };
-
-    /// The limits in the values of [`LIMITS`], completed by the default ones.
-    pub(super) fn parse([size, age]: [Option<OsString>; 2]) -> Result<Limits> {
-        let [size_name, age_name] = LIMITS;
-        let mut limits = Limits::USUAL;
-        if let Some(text) = size {
-            let size = text.to_str().and_then(|text| bytes(text.trim()));
-            limits.size =
-                Some(size.ok_or_else(|| misspelt(&text, size_name, "5G"))?).filter(|size| *size > 0);
-        }
-        if let Some(text) = age {
-            let days = text.to_str().and_then(|text| days(text.trim()));
-            let days = days.ok_or_else(|| misspelt(&text, age_name, "90"))?;
-            limits.age = (days > 0).then(|| DAY * days);
-        }
-        Ok(limits)
-    }
-}
-
-fn misspelt(value: &OsStr, name: &str, example: &str) -> Error {
-    let text = value.to_string_lossy();
-    Error::new(format!("the value `{}` of `{name}` is not understood", text.escape_default()))
-        .with_hint(format!("write {name}={example}, or 0 for no limit"))
-}
-
-/// A number of bytes, or with a suffix of KiB, MiB, GiB.
-fn bytes(text: &str) -> Option<u64> {
-    let shift = match text.bytes().last()? {
-        b'K' | b'k' => 10,
-        b'M' | b'm' => 20,
-        b'G' | b'g' => 30,
-        _ => return text.parse().ok(),
-    };
-    let digits = text.get(..text.len().checked_sub(1)?)?;
-    digits.trim_end().parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// More days than any clock counts are no limit either, but none that overflows.
-fn days(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|days| *days <= 1_000_000)
+    /// Nothing is evicted.
+    pub const NONE: Limits = Limits { size: None, age: None };
 }
 
 #[cfg(test)]

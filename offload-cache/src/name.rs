@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use offload_format::Hash128;
 
-use super::revision::REVISION;
+use crate::revision::REVISION;
 
 /// Entries have passed the checks of the release that made them; another release has other checks.
-pub(super) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+pub(crate) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
 /// What an entry with a header of ours is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// What an action made.
     Blob,
     /// What an action has read.
@@ -19,14 +19,14 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn extension(self) -> &'static str {
+    pub(crate) fn extension(self) -> &'static str {
         match self {
             Kind::Blob => "blob",
             Kind::Dependencies => "deps",
         }
     }
 
-    pub(super) fn magic(self) -> [u8; 8] {
+    pub(crate) fn magic(self) -> [u8; 8] {
         match self {
             Kind::Blob => *b"OFLDBLOB",
             Kind::Dependencies => *b"OFLDDEPS",
@@ -36,25 +36,28 @@ impl Kind {
 
 /// The identity of an action or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key(Hash128);
+pub struct Key(Hash128);
 
 /// Collects what a result depends on. Every part is length-prefixed, so that no two lists are alike.
 #[derive(Debug)]
-pub(crate) struct KeyBuilder(blake3::Hasher);
+pub struct KeyBuilder(blake3::Hasher);
 
 impl KeyBuilder {
-    /// The key of `action` at the current [`REVISION`].
-    pub(crate) fn new(action: &str) -> KeyBuilder {
+    /// The key of `action` at the current revision of everything that is computed.
+    pub fn new(action: &str) -> KeyBuilder {
         KeyBuilder(blake3::Hasher::new()).part(&REVISION.to_le_bytes()).part(action.as_bytes())
     }
 
-    pub(crate) fn part(mut self, bytes: &[u8]) -> KeyBuilder {
+    /// Adds what the result depends on.
+    #[must_use]
+    pub fn part(mut self, bytes: &[u8]) -> KeyBuilder {
         self.0.update(&(bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
         self
     }
 
-    pub(crate) fn finish(self) -> Key {
+    /// The key of all parts.
+    pub fn finish(self) -> Key {
         let mut out = [0; 16];
         self.0.finalize_xof().fill(&mut out);
         Key(Hash128(out))
@@ -62,31 +65,33 @@ impl KeyBuilder {
 }
 
 impl Key {
-    pub(crate) fn bytes(self) -> [u8; 16] {
+    /// The hash as bytes.
+    pub fn bytes(self) -> [u8; 16] {
         self.0.0
     }
 
-    pub(crate) fn hash(self) -> Hash128 {
+    /// The hash.
+    pub fn hash(self) -> Hash128 {
         self.0
     }
 
     /// The name of its files: 32 hexadecimal digits.
-    pub(super) fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         self.0.to_string()
     }
 }
 
 /// Where an entry is, and which one it is. A file names its entry itself: one that got another's name is found out.
 #[derive(Debug)]
-pub(super) struct EntryFile {
-    pub(super) path: PathBuf,
-    pub(super) key: Key,
-    pub(super) kind: Kind,
+pub(crate) struct EntryFile {
+    pub(crate) path: PathBuf,
+    pub(crate) key: Key,
+    pub(crate) kind: Kind,
 }
 
 /// What the name of a file tells.
 #[derive(Debug)]
-pub(super) enum CachedFile {
+pub(crate) enum CachedFile {
     Entry(EntryFile),
     /// A pack, which programs read as it is.
     Pack,
@@ -94,7 +99,7 @@ pub(super) enum CachedFile {
 
 impl CachedFile {
     /// `None` for the name of something else.
-    pub(super) fn from_path(path: &Path) -> Option<CachedFile> {
+    pub(crate) fn from_path(path: &Path) -> Option<CachedFile> {
         let name = path.file_stem()?.to_str()?;
         let key = Key(name.parse().ok()?);
         let extension = path.extension()?.to_str()?;

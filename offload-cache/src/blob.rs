@@ -2,19 +2,20 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use offload_files::{Unfinished, parent};
 use offload_format::{Hash128, bytes};
 use offload_packer::{Pieces, read_piece};
 
-use super::name::EntryFile;
-use super::sweep::DAY;
 use crate::error::{Error, LostEntry, Result};
-use crate::fs;
+use crate::files;
+use crate::name::EntryFile;
+use crate::sweep::DAY;
 
 /// Notes that `file` is in use: once a day, so that most look-ups write nothing.
-pub(super) fn touch(file: &File) {
+pub(crate) fn touch(file: &File) {
     let now = SystemTime::now();
     let unused =
         file.metadata().and_then(|data| data.modified()).ok().and_then(|time| now.duration_since(time).ok());
@@ -29,16 +30,18 @@ const HEADER: usize = 48;
 /// A result that was there when it was looked up. Its hash and size are known without reading it, and mostly they
 /// are all that is needed: of the inputs of a step that need not run, for example.
 #[derive(Clone, Debug)]
-pub(crate) struct Blob {
-    pub(super) path: PathBuf,
-    pub(crate) hash: Hash128,
-    pub(crate) size: u64,
+pub struct Blob {
+    pub(crate) path: PathBuf,
+    /// The hash of the bytes.
+    pub hash: Hash128,
+    /// Their number.
+    pub size: u64,
 }
 
 impl Blob {
     /// Looks at the header of a file. A file that was cut or is another entry's is found out here, changed bytes by
     /// reading them.
-    pub(super) fn open(entry: EntryFile) -> Option<Blob> {
+    pub(crate) fn open(entry: EntryFile) -> Option<Blob> {
         let mut head = [0; HEADER];
         let mut file = File::open(&entry.path).ok()?;
         file.read_exact(&mut head).ok()?;
@@ -52,10 +55,10 @@ impl Blob {
         Some(Blob { path: entry.path, hash, size })
     }
 
-    pub(super) fn write(entry: EntryFile, content: &[u8]) -> Result<Blob> {
+    pub(crate) fn write(entry: EntryFile, content: &[u8]) -> Result<Blob> {
         let hash = Hash128::digest(content);
         let size = content.len() as u64;
-        fs::publish(&entry.path, |out| {
+        files::publish(&entry.path, |out| {
             out.write_all(&header(&entry, size, hash))?;
             out.write_all(content)
         })?;
@@ -63,39 +66,49 @@ impl Blob {
     }
 
     /// Writes what `fill` hands out, which is not known in advance and need not fit memory.
-    pub(super) fn stream(entry: EntryFile, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Blob> {
-        let path = &entry.path;
-        let failed = |error| Error::io("write", path, error);
-        let mut file = fs::unfinished(path)?;
-        file.file().write_all(&[0; HEADER]).map_err(failed)?;
-        let (hash, size) = counted(file.file(), fill, failed)?;
-        file.file().rewind().map_err(failed)?;
-        file.file().write_all(&header(&entry, size, hash)).map_err(failed)?;
-        file.persist(path).map_err(failed)?;
+    pub(crate) fn stream<E: From<Error>>(
+        entry: EntryFile,
+        fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<Blob, E> {
+        let mut file = create_unfinished(&entry.path)?;
+        let mut out =
+            Counted { out: io::BufWriter::new(file.file()), hasher: blake3::Hasher::new(), size: 0 };
+        fill(&mut out)?;
+        let (hash, size) = out.finish().map_err(|error| Error::io("write", &entry.path, error))?;
+        complete(file, &entry, &header(&entry, size, hash))?;
         Ok(Blob { path: entry.path, hash, size })
     }
 
     /// The bytes, checked.
     ///
     /// # Errors
-    /// One that [`super::Cache::retry_lost_entries`] knows, if the blob is gone or damaged.
-    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+    /// One that [`Cache::retry_lost_entries`](crate::Cache::retry_lost_entries) knows, if the blob is gone or damaged.
+    pub fn read(&self) -> Result<Vec<u8>> {
         self.read_into(Vec::new())
     }
 
     /// The same; they are written behind what `content` has.
-    pub(crate) fn read_into(&self, mut content: Vec<u8>) -> Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// As [`Blob::read`].
+    pub fn read_into(&self, mut content: Vec<u8>) -> Result<Vec<u8>> {
         self.copy_to(&mut content).map_err(|error| self.unreadable(error))?;
         Ok(content)
     }
 
-    pub(crate) fn read_text(&self) -> Result<String> {
-        String::from_utf8(self.read()?)
-            .map_err(|_| Error::new(format!("`{}` is not UTF-8", self.path.display())))
+    /// The bytes as text, checked.
+    ///
+    /// # Errors
+    /// As [`Blob::read`], or if they are not UTF-8.
+    pub fn read_text(&self) -> Result<String> {
+        String::from_utf8(self.read()?).map_err(|_| Error::not_text(&self.path))
     }
 
     /// The bytes piece by piece, checked when the last one has been read.
-    pub(crate) fn pieces(&self) -> Result<BlobPieces<'_>> {
+    ///
+    /// # Errors
+    /// As [`Blob::read`].
+    pub fn pieces(&self) -> Result<BlobPieces<'_>> {
         self.open_pieces().map_err(|error| self.unreadable(error))
     }
 
@@ -106,10 +119,16 @@ impl Blob {
     }
 
     /// Hands the bytes to `visit`, piece by piece, and checks them on the way.
-    pub(crate) fn for_each_piece(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    ///
+    /// # Errors
+    /// As [`Blob::read`], or that of `visit`.
+    pub fn for_each_piece<E: From<Error>>(
+        &self,
+        visit: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut pieces = self.pieces()?;
         loop {
-            match pieces.next()? {
+            match pieces.advance().map_err(|error| self.unreadable(error))? {
                 [] => return Ok(()),
                 piece => visit(piece)?,
             }
@@ -117,7 +136,10 @@ impl Blob {
     }
 
     /// Copies the bytes to `out`, without holding them in memory, and checks them on the way.
-    pub(crate) fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// That of `out`, or one that carries a [`LostEntry`].
+    pub fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut pieces = self.open_pieces()?;
         loop {
             match pieces.advance()? {
@@ -128,7 +150,7 @@ impl Blob {
     }
 
     /// Removes the file; the error is that of an entry that is gone.
-    pub(super) fn discard(&self) -> Error {
+    pub(crate) fn discard(&self) -> Error {
         self.unreadable(self.lost())
     }
 
@@ -162,7 +184,7 @@ fn header(entry: &EntryFile, size: u64, hash: Hash128) -> [u8; HEADER] {
 
 /// The bytes of a blob on their way.
 #[derive(Debug)]
-pub(crate) struct BlobPieces<'b> {
+pub struct BlobPieces<'b> {
     blob: &'b Blob,
     file: File,
     hasher: blake3::Hasher,
@@ -186,25 +208,30 @@ impl BlobPieces<'_> {
     }
 }
 
-impl Pieces<Error> for BlobPieces<'_> {
-    fn next(&mut self) -> Result<&[u8]> {
+impl<E: From<Error>> Pieces<E> for BlobPieces<'_> {
+    fn next(&mut self) -> Result<&[u8], E> {
         let blob = self.blob;
-        self.advance().map_err(|error| blob.unreadable(error))
+        self.advance().map_err(|error| blob.unreadable(error).into())
     }
 }
 
-/// Hash and size of what `fill` writes to `file`.
-fn counted(
-    file: &mut File,
-    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
-    failed: impl Fn(io::Error) -> Error,
-) -> Result<(Hash128, u64)> {
-    let mut out = Counted { out: io::BufWriter::new(file), hasher: blake3::Hasher::new(), size: 0 };
-    fill(&mut out)?;
-    out.flush().map_err(failed)?;
-    let mut hash = Hash128([0; 16]);
-    out.hasher.finalize_xof().fill(&mut hash.0);
-    Ok((hash, out.size))
+/// A file with room for the header.
+fn create_unfinished(path: &Path) -> Result<Unfinished> {
+    let created = Unfinished::new(parent(path)).and_then(|mut file| {
+        file.file().write_all(&[0; HEADER])?;
+        Ok(file)
+    });
+    created.map_err(|error| Error::io("write", path, error))
+}
+
+/// Writes the header, and moves the file into place.
+fn complete(mut file: Unfinished, entry: &EntryFile, header: &[u8]) -> Result<()> {
+    let mut write_header = || {
+        file.file().rewind()?;
+        file.file().write_all(header)
+    };
+    let written = write_header().and_then(|()| file.persist(&entry.path));
+    written.map_err(|error| Error::io("write", &entry.path, error))
 }
 
 /// Hashes and counts what goes through.
@@ -212,6 +239,16 @@ struct Counted<W> {
     out: W,
     hasher: blake3::Hasher,
     size: u64,
+}
+
+impl<W: Write> Counted<W> {
+    /// The hash and the number of all bytes, which are written.
+    fn finish(mut self) -> io::Result<(Hash128, u64)> {
+        self.out.flush()?;
+        let mut hash = Hash128([0; 16]);
+        self.hasher.finalize_xof().fill(&mut hash.0);
+        Ok((hash, self.size))
+    }
 }
 
 impl<W: Write> Write for Counted<W> {

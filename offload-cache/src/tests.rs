@@ -4,17 +4,10 @@ use std::time::{Duration, SystemTime};
 
 use super::*;
 
-pub(super) const UNLIMITED: Limits = Limits { size: None, age: None };
-
-pub(super) fn cache(limits: Limits) -> (tempfile::TempDir, Cache) {
+pub(crate) fn cache(limits: Limits) -> (tempfile::TempDir, Cache) {
     let dir = tempfile::tempdir().unwrap();
     let cache = Cache::at(dir.path().join(VERSION), limits).unwrap();
     (dir, cache)
-}
-
-/// For the tests of other modules.
-pub(crate) fn unlimited() -> (tempfile::TempDir, Cache) {
-    cache(UNLIMITED)
 }
 
 pub(crate) fn key(text: &str) -> Key {
@@ -22,7 +15,7 @@ pub(crate) fn key(text: &str) -> Key {
 }
 
 /// Makes a file look as if it was last used `ago`.
-pub(super) fn age(path: &Path, ago: Duration) {
+pub(crate) fn age(path: &Path, ago: Duration) {
     File::open(path).unwrap().set_modified(SystemTime::now() - ago).unwrap();
 }
 
@@ -32,9 +25,9 @@ fn unused(path: &Path) -> Duration {
 
 #[test]
 fn an_entry_is_made_once() {
-    let (_dir, cache) = cache(UNLIMITED);
-    cache.get_or(key("a"), || Ok(b"made".to_vec())).unwrap();
-    let blob = cache.get_or(key("a"), || panic!("made again")).unwrap();
+    let (_dir, cache) = cache(Limits::NONE);
+    cache.get_or(key("a"), || Ok::<_, Error>(b"made".to_vec())).unwrap();
+    let blob = cache.get_or::<Error>(key("a"), || panic!("made again")).unwrap();
     assert_eq!(blob.read().unwrap(), b"made");
 }
 
@@ -46,7 +39,7 @@ fn read_or_make(cache: &Cache) -> (Vec<u8>, u32) {
         cache
             .get_or(key("a"), || {
                 made.set(made.get() + 1);
-                Ok(b"some bytes".to_vec())
+                Ok::<_, Error>(b"some bytes".to_vec())
             })?
             .read()
     });
@@ -55,7 +48,7 @@ fn read_or_make(cache: &Cache) -> (Vec<u8>, u32) {
 
 #[test]
 fn every_damage_is_missing_and_made_anew() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let path = cache.put(key("a"), b"some bytes").unwrap().path;
     let good = std::fs::read(&path).unwrap();
     assert_eq!(read_or_make(&cache), (b"some bytes".to_vec(), 0));
@@ -72,7 +65,7 @@ fn every_damage_is_missing_and_made_anew() {
 /// Whole and undamaged, they are the wrong images all the same.
 #[test]
 fn exchanged_entries_are_made_anew() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let names = ["for one target", "for another"];
     let paths = names.map(|name| cache.put(key(name), name.as_bytes()).unwrap().path);
     names.iter().for_each(|name| cache.put_dependencies(key(name), name).unwrap());
@@ -85,14 +78,14 @@ fn exchanged_entries_are_made_anew() {
     for name in names {
         assert_eq!(cache.dependencies(key(name)), None);
         assert_eq!(cache.get_text(key(name)), None);
-        let blob = cache.get_or(key(name), || Ok(name.as_bytes().to_vec())).unwrap();
+        let blob = cache.get_or(key(name), || Ok::<_, Error>(name.as_bytes().to_vec())).unwrap();
         assert_eq!(blob.read().unwrap(), name.as_bytes());
     }
 }
 
 #[test]
 fn results_and_dependencies_are_no_substitutes() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     cache.put_dependencies(key("a"), "read").unwrap();
     std::fs::rename(cache.path(key("a"), "deps"), cache.path(key("a"), "blob")).unwrap();
     assert!(cache.get(key("a")).is_none());
@@ -100,12 +93,12 @@ fn results_and_dependencies_are_no_substitutes() {
 
 #[test]
 fn an_entry_that_vanishes_is_made_anew() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let made = std::cell::Cell::new(0);
     let content = cache.retry_lost_entries(&cache.dir().join("out"), || {
         let blob = cache.get_or(key("a"), || {
             made.set(made.get() + 1);
-            Ok(b"made".to_vec())
+            Ok::<_, Error>(b"made".to_vec())
         })?;
         if made.get() == 1 {
             std::fs::remove_file(&blob.path).unwrap();
@@ -121,9 +114,9 @@ fn make_chain(cache: &Cache) -> (Vec<u8>, bool) {
         let mut content = b"start".to_vec();
         for at in 0..10 {
             let key = KeyBuilder::new("link").part(&[at]).part(&content).finish();
-            content = cache.get_or(key, || Ok([&content[..], b"+"].concat()))?.read()?;
+            content = cache.get_or(key, || Ok::<_, Error>([&content[..], b"+"].concat()))?.read()?;
         }
-        Ok((content, cache.distrusted.load(Ordering::Relaxed)))
+        Ok::<_, Error>((content, cache.distrusted.load(Ordering::Relaxed)))
     });
     made.unwrap()
 }
@@ -131,7 +124,7 @@ fn make_chain(cache: &Cache) -> (Vec<u8>, bool) {
 /// A chain of results of which every one is damaged takes one attempt more, not one for each.
 #[test]
 fn damage_everywhere_is_made_good_at_once() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let (made, distrusted) = make_chain(&cache);
     assert!(!distrusted);
     for shard in std::fs::read_dir(cache.dir()).unwrap().map(|entry| entry.unwrap().path()) {
@@ -146,7 +139,7 @@ fn damage_everywhere_is_made_good_at_once() {
 
 #[test]
 fn what_always_vanishes_is_an_error() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let attempts = std::cell::Cell::new(0);
     let error = cache.retry_lost_entries(&cache.dir().join("out"), || {
         attempts.set(attempts.get() + 1);
@@ -161,7 +154,7 @@ fn what_always_vanishes_is_an_error() {
 /// As where a full disk is cleaned, or another build damages everything.
 #[test]
 fn where_others_take_all_entries_away_a_build_has_a_cache_of_its_own() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let out = tempfile::tempdir().unwrap();
     let shared = cache.dir().to_path_buf();
     let content = cache.retry_lost_entries(out.path(), || {
@@ -177,7 +170,7 @@ fn where_others_take_all_entries_away_a_build_has_a_cache_of_its_own() {
 
 #[test]
 fn other_errors_are_not_repeated() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let attempts = std::cell::Cell::new(0);
     let result: Result<()> = cache.retry_lost_entries(&cache.dir().join("out"), || {
         attempts.set(attempts.get() + 1);
@@ -189,7 +182,7 @@ fn other_errors_are_not_repeated() {
 
 #[test]
 fn a_use_is_noted_once_a_day() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let blob = cache.put(key("a"), b"x").unwrap().path;
     cache.put_dependencies(key("a"), "read").unwrap();
     let deps = cache.path(key("a"), "deps");
@@ -222,7 +215,7 @@ fn unused_for(path: &std::path::Path) -> Duration {
 
 #[test]
 fn a_pack_is_written_once_and_seems_older_than_the_build() {
-    let (_dir, cache) = cache(UNLIMITED);
+    let (_dir, cache) = cache(Limits::NONE);
     let id = Hash128::digest(b"pack");
     let path = cache.put_pack(id, 4, |out| out.write_all(b"pack")).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"pack");
