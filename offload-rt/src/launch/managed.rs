@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::slice;
 
 use super::args::Plain;
-use super::buffer::{Buffer, Slice};
+use super::buffer::{Buffer, Slice, SliceMut};
 use super::stream::Stream;
 use crate::backend::{BackendMemory, MemoryPlace};
 use crate::device::Device;
@@ -77,11 +77,6 @@ impl<T: Plain> Managed<T> {
         let result = use_values(unsafe { slice::from_raw_parts_mut(start.cast(), len) });
         access.end(&device)?;
         Ok(result)
-    }
-
-    /// The buffer, whose values can also be taken by [`Deref`].
-    pub fn buffer(&self) -> &Buffer<T> {
-        &self.buffer
     }
 
     /// Writes zeros to new memory.
@@ -159,6 +154,18 @@ impl Drop for ProgramAccess<'_> {
     fn drop(&mut self) {
         // After `end` there is nothing to be done.
         let _ = self.memory.end_program_access();
+    }
+}
+
+impl<'a, T: Plain> From<&'a Managed<T>> for Slice<'a, T> {
+    fn from(managed: &'a Managed<T>) -> Slice<'a, T> {
+        Slice::from(&managed.buffer)
+    }
+}
+
+impl<'a, T: Plain> From<&'a mut Managed<T>> for SliceMut<'a, T> {
+    fn from(managed: &'a mut Managed<T>) -> SliceMut<'a, T> {
+        SliceMut::from(&mut managed.buffer)
     }
 }
 

@@ -48,7 +48,7 @@ pub fn a_graph_keeps_managed_memory_from_the_program(ready: &Ready) {
     assert!(error.contains("a graph") && error.contains("hint: "), "{error}");
     graph.launch(stream).unwrap();
     graph.launch(stream).unwrap();
-    assert_eq!(stream.download(&*values).unwrap(), [4.0; 500]);
+    assert_eq!(stream.download(&values).unwrap(), [4.0; 500]);
     graph.launch(stream).unwrap();
     drop(graph);
     assert_eq!(values.access(|values| values[499]).unwrap(), 6.0);

@@ -78,12 +78,12 @@ fn managed_memory_is_that_of_kernels_and_the_program() {
             let expected = [104.0 * f32::from(round), 4.0 * f32::from(round)];
             assert_eq!(last.unwrap(), expected, "{device}");
         }
-        let graph = stream.capture(|stream| stream.fill(&mut *y, 3.0)).unwrap();
+        let graph = stream.capture(|stream| stream.fill(&mut y, 3.0)).unwrap();
         assert!(y.access(|_| ()).unwrap_err().to_string().contains("a graph"));
         graph.launch(&stream).unwrap();
         drop(graph);
         assert_eq!(y.access(|y| y.to_vec()).unwrap(), [3.0; 256], "{device}");
-        assert_eq!(stream.download(&*y).unwrap(), [3.0; 256], "{device}");
+        assert_eq!(stream.download(&y).unwrap(), [3.0; 256], "{device}");
     }
     assert!(tested > 0, "no OpenCL device has shared virtual memory");
 }
