@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use offload_format::pack::KernelInfo;
@@ -89,6 +90,12 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Memory of `size` bytes, at least 1, that the program reaches too; `None` if driver or device have none. What it
+    /// holds is unspecified.
+    fn allocate_managed(&self, _size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
     /// An image whose elements are unspecified.
     fn image(&self, _layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {
         Err(no_images())
@@ -166,6 +173,9 @@ pub(crate) trait BackendTexture: Any + Debug + Send + Sync {
 
     /// What kernels take.
     fn number(&self) -> u64;
+
+    /// Notes that other code has the number.
+    fn give_away(&self) {}
 }
 
 /// A sampler of a device. It can be dropped at any time.
@@ -396,6 +406,17 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Waits for all work that uses the memory, and hands it to the program, which alone has it until
+    /// [`end_program_access`](BackendMemory::end_program_access). The memory is managed.
+    fn begin_program_access(&self) -> Result<*mut u8, Problem> {
+        Err("it is not managed memory".to_string().into())
+    }
+
+    /// Hands the memory back to the device.
+    fn end_program_access(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
     /// call.
     fn in_program(&self) -> Option<*mut u8> {
@@ -431,23 +452,58 @@ impl DeviceAddress {
 pub(crate) enum MemoryRef<'a> {
     /// Memory that a graph can keep.
     Shared(&'a Arc<dyn BackendMemory>),
+    /// The same, of a buffer that was made in a capture.
+    Leased(&'a Arc<dyn BackendMemory>, &'a Arc<Lease>),
     /// Memory that is there for one call.
     #[allow(dead_code, reason = "only drivers have it")]
     Borrowed(&'a dyn BackendMemory),
 }
 
 impl<'a> MemoryRef<'a> {
+    /// The memory, for work outside of captures.
     #[inline]
     pub(crate) fn get(self) -> &'a dyn BackendMemory {
-        match self {
-            MemoryRef::Shared(memory) => &**memory,
-            MemoryRef::Borrowed(memory) => memory,
-        }
+        self.end_lease();
+        self.memory()
     }
 
     #[inline]
     pub(crate) fn context(self) -> ContextId {
-        self.get().context()
+        self.memory().context()
+    }
+
+    /// Notes that more than the work of its capture uses the memory.
+    #[inline]
+    pub(crate) fn end_lease(self) {
+        if let MemoryRef::Leased(_, lease) = self {
+            lease.end();
+        }
+    }
+
+    #[inline]
+    fn memory(self) -> &'a dyn BackendMemory {
+        match self {
+            MemoryRef::Shared(memory) | MemoryRef::Leased(memory, _) => &**memory,
+            MemoryRef::Borrowed(memory) => memory,
+        }
+    }
+}
+
+/// The memory of a buffer that was made in a capture: other buffers may have it after this one, unless the lease was ended.
+#[derive(Debug, Default)]
+pub(crate) struct Lease {
+    is_ended: AtomicBool,
+}
+
+impl Lease {
+    /// More than the work of the capture uses the memory.
+    pub(crate) fn end(&self) {
+        // The lease is looked at when its buffer is gone, and so after all uses.
+        self.is_ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        self.is_ended.load(Ordering::Relaxed)
     }
 }
 
@@ -481,6 +537,14 @@ pub(crate) enum FillPattern {
     Bytes1(u8),
     Bytes2(u16),
     Bytes4(u32),
+}
+
+/// Where managed memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "the host CPU's memory does not move")]
+pub(crate) enum MemoryPlace {
+    Device,
+    Program,
 }
 
 /// A function of the program that a stream calls. It does not unwind, and is called once.
@@ -575,6 +639,11 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
         Ok(false)
     }
 
+    /// Queues moving managed memory to `place`.
+    fn prefetch(&self, _range: MemoryRange<'_>, _place: MemoryPlace) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// Queues filling a range whose size is a multiple of the pattern's, and whose start is aligned to it.
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem>;
 
@@ -642,12 +711,34 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
         self.call(function.once())
     }
 
+    /// Whether memory of a buffer that was dropped may serve another one of a capture.
+    fn reuses_memory(&self) -> bool {
+        true
+    }
+
+    /// Marks the present end for other streams, by an event that need not tell times.
+    fn mark(&self) -> Result<Box<dyn BackendEvent>, Problem> {
+        self.record()
+    }
+
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
 
     /// Prepares `memory`, of the same context, for work in this stream.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn prepare(&self, _memory: &dyn BackendMemory) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    /// Notes that work in this stream uses `image`, of the same context.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn prepare_image(&self, _image: &dyn BackendImage) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    /// Notes that work in this stream uses `texture`, of the same context.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn prepare_texture(&self, _texture: &dyn BackendTexture) -> Result<(), Problem> {
         Ok(())
     }
 

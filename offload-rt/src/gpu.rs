@@ -24,14 +24,17 @@ mod kernel;
 mod kernels;
 mod library;
 mod limits;
+mod managed;
 mod memory;
 mod module;
 mod parameters;
 mod peers;
 mod pinned;
 mod pool;
+mod retired;
 mod stream;
 mod stream_handle;
+mod stream_users;
 
 pub(crate) use self::api::{
     ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawCallback, RawEvent, RawFunction,
@@ -55,3 +58,4 @@ pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]
 pub(crate) use self::memory::GpuMemory;
 pub(crate) use self::pool::{PoolAccess, PoolProperties, RawPool};
+pub(crate) use self::retired::{Retired, release_all};

@@ -81,8 +81,8 @@ use self::stream::HostStream;
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::texture_object::{TextureMemory, TextureObject};
 use crate::backend::{
-    BackendDevice, BackendImage, BackendKernel, BackendModule, BackendPool, BackendSampler, BackendStream,
-    ContextId, ImageLayout, KernelArg, find_kernel, refuse_mode, refuse_shared_memory,
+    BackendDevice, BackendImage, BackendKernel, BackendMemory, BackendModule, BackendPool, BackendSampler,
+    BackendStream, ContextId, ImageLayout, KernelArg, find_kernel, refuse_mode, refuse_shared_memory,
 };
 use crate::cpu_properties;
 use crate::entry::{Entry, LoadedImage};
@@ -155,6 +155,11 @@ impl BackendDevice for Host {
 
     fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
         Ok(Some(Box::new(self.pool.blocks.clone())))
+    }
+
+    /// All memory is the program's.
+    fn allocate_managed(&self, size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(Some(Arc::new(self.pool.allocate(size)?)))
     }
 
     fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {

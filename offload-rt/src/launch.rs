@@ -7,6 +7,7 @@ mod bounds;
 mod buffer;
 mod call;
 mod capture;
+mod capture_memory;
 mod check;
 #[cfg(feature = "futures")]
 mod completion;
@@ -15,10 +16,13 @@ mod copies;
 mod copy;
 mod event;
 mod graph;
+mod graph_pool;
 mod image;
 mod image_copies;
 mod ipc;
 mod kernel_arg;
+#[allow(unsafe_code, reason = "memory of a driver as a slice")]
+mod managed;
 #[cfg(debug_assertions)]
 mod newer;
 mod pinned;
@@ -42,10 +46,12 @@ pub use self::buffer::{Buffer, Slice, SliceMut};
 pub use self::completion::Completion;
 pub use self::event::Event;
 pub use self::graph::Graph;
+pub use self::graph_pool::GraphPool;
 pub use self::image::{
     Image, Image1d, Image1dArray, Image1dBuffer, Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut,
 };
 pub use self::ipc::ExportedBuffer;
+pub use self::managed::Managed;
 pub use self::pinned::Pinned;
 pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};

@@ -23,6 +23,8 @@ mod icd;
 mod image;
 mod kernel_properties;
 mod library;
+#[allow(unsafe_code, reason = "has memory of the driver")]
+mod managed;
 mod memory;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod module;

@@ -69,7 +69,7 @@ pub(crate) enum KeptArg {
 /// A range of memory that it keeps, in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptRange {
-    memory: Arc<dyn BackendMemory>,
+    pub(crate) memory: Arc<dyn BackendMemory>,
     offset: usize,
     size: usize,
     element: usize,
@@ -131,23 +131,33 @@ impl Operation {
         match self {
             Operation::Launch(launch) => {
                 for arg in &launch.args {
-                    if let KeptArg::Memory(range) = arg {
-                        range.use_in(stream)?;
+                    match arg {
+                        KeptArg::Memory(range) => range.use_in(stream)?,
+                        KeptArg::Texture(texture) => stream.prepare_texture(&**texture)?,
+                        _ => {}
                     }
                 }
                 Ok(())
             }
-            Operation::Write { to, .. }
-            | Operation::Fill { to, .. }
-            | Operation::CopyFromImage { to, .. } => to.use_in(stream),
-            Operation::CopyToImage { from, .. } => from.use_in(stream),
+            Operation::Write { to, .. } | Operation::Fill { to, .. } => to.use_in(stream),
+            Operation::CopyFromImage { from, to } => {
+                stream.prepare_image(&*from.image)?;
+                to.use_in(stream)
+            }
+            Operation::CopyToImage { from, to } => {
+                from.use_in(stream)?;
+                stream.prepare_image(&*to.image)
+            }
             Operation::Copy { from, to } => {
                 from.use_in(stream)?;
                 to.use_in(stream)
             }
-            // Images need no preparation: their memory is of no pool.
-            Operation::WriteImage { .. } | Operation::CopyImage { .. } | Operation::FillImage { .. } => {
-                Ok(())
+            Operation::WriteImage { to, .. } | Operation::FillImage { to, .. } => {
+                stream.prepare_image(&*to.image)
+            }
+            Operation::CopyImage { from, to } => {
+                stream.prepare_image(&*from.image)?;
+                stream.prepare_image(&*to.image)
             }
             Operation::Call { .. } => Ok(()),
         }
@@ -217,7 +227,7 @@ impl KeptRange {
     pub(crate) fn new(range: MemoryRange<'_>) -> Result<KeptRange, Problem> {
         let MemoryRange { memory, offset, size, element, is_bounded } = range;
         match memory {
-            MemoryRef::Shared(memory) => {
+            MemoryRef::Shared(memory) | MemoryRef::Leased(memory, _) => {
                 Ok(KeptRange { memory: memory.clone(), offset, size, element, is_bounded })
             }
             MemoryRef::Borrowed(_) => {

@@ -69,7 +69,9 @@ static struct object *new_object(const struct resource *resource, const struct r
     enum { ARRAY = 0, LINEAR = 2 };
     if (resource->flags || (resource->kind != ARRAY && resource->kind != LINEAR)) return NULL;
     if (!reading && (resource->kind != ARRAY || !(resource->array->form.flags & SURFACE_LOAD_STORE))) return NULL;
-    if (reading && (reading->flags > 3 || reading->addressing[0] > 3 || reading->filter > 1)) return NULL;
+    /* sRGB is of bytes that are read as floating-point numbers. */
+    if (reading && reading->flags & 16 && (reading->flags & 1 || (resource->kind == ARRAY ? resource->array->form.format : resource->linear.format) != 1)) return NULL;
+    if (reading && ((reading->flags & ~16u) > 3 || reading->addressing[0] > 3 || reading->filter > 1)) return NULL;
     struct object *object = calloc(1, sizeof *object);
     *object = (struct object){ .resource = *resource, .is_surface = !reading };
     if (reading) object->reading = *reading;

@@ -29,6 +29,8 @@ pub const INTEL_RUNTIME_VAR: &str = "OFFLOAD_TEST_INTEL_RT";
 
 /// Names the directory of the Python packages that the decoder in Python needs.
 pub const PYTHON_PACKAGES_VAR: &str = "OFFLOAD_TEST_PYTHON_PACKAGES";
+/// Names the directory of the Python package NumPy.
+pub const NUMPY_VAR: &str = "OFFLOAD_TEST_NUMPY";
 
 /// Says which release of LLVM judges containers: 22, or an older one.
 pub const LLVM_VAR: &str = "OFFLOAD_INTEROP_LLVM";
@@ -135,6 +137,16 @@ pub fn require_python_packages() -> Option<PathBuf> {
     usable.or_else(|| {
         skip(&format!("{PYTHON_PACKAGES_VAR} names no packages; `cargo xtask test` installs them"))
     })
+}
+
+/// Finds NumPy, or says that the calling test is skipped.
+///
+/// # Panics
+/// If it is missing and the variable `CI` is set.
+pub fn require_numpy() -> Option<PathBuf> {
+    let packages = env::var_os(NUMPY_VAR).map(PathBuf::from);
+    let usable = packages.filter(|packages| packages.join("numpy").exists());
+    usable.or_else(|| skip(&format!("{NUMPY_VAR} names no packages; `cargo xtask test` installs them")))
 }
 
 /// Finds NVIDIA's assembler, or says that the calling test is skipped.

@@ -40,6 +40,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Headers)?;
             ensure_wheel(workspace, Wheel::Decoder)?;
+            ensure_wheel(workspace, Wheel::Numpy)?;
         }
         [what] if what == "all" => {
             ensure(
@@ -53,6 +54,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             ensure_cuda(workspace, Toolkit::Nvcc)?;
             ensure_cuda(workspace, Toolkit::Headers)?;
             ensure_wheel(workspace, Wheel::Decoder)?;
+            ensure_wheel(workspace, Wheel::Numpy)?;
             ensure_wheel(workspace, Wheel::Buildbox)?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_intel(workspace, Runtime::Sycl)?;

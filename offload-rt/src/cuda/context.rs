@@ -6,7 +6,7 @@ use std::ptr;
 use super::api::{CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, CUcontext, CuResult, CudaApi, DeviceId};
 use super::limits::limits;
 use crate::backend::{Backend, ContextId, Owner};
-use crate::gpu::{Context, ContextApi, PoolProperties, RawPool, call, operations};
+use crate::gpu::{Context, ContextApi, PoolProperties, RawPool, Retired, call, operations, release_all};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]
@@ -131,6 +131,10 @@ impl ContextApi for CudaApi {
     }
     fn ordinal(context: &CudaContext) -> c_int {
         context.device().raw
+    }
+
+    fn release_retired(&'static self, retired: Vec<Retired>) {
+        release_all(self, retired);
     }
 
     fn has_pools(&self) -> bool {

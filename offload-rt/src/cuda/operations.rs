@@ -4,8 +4,9 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING,
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS,
+    CU_MEM_ATTACH_GLOBAL, CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
     CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D, CUevent,
     CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream, CuResult, CudaApi, DeviceId,
 };
@@ -74,6 +75,11 @@ impl DriverApi for CudaApi {
         allocate_host(memory: *mut *mut c_void, size: usize) =>
             cuMemHostAlloc(memory, size, CU_MEMHOSTALLOC_PORTABLE);
         free_host(memory: *mut c_void) => cuMemFreeHost(memory);
+
+        allocate_managed_memory(address: *mut u64, size: usize) =>
+            cuMemAllocManaged(address, size, CU_MEM_ATTACH_GLOBAL);
+        prefetch(address: u64, size: usize, device: c_int, stream: CUstream) =>
+            cuMemPrefetchAsync(address, size, device, stream);
 
         memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
@@ -199,6 +205,11 @@ impl DriverApi for CudaApi {
         };
         // SAFETY: by the contract.
         unsafe { call!(self, cuGraphExecKernelNodeSetParams(executable, node, &raw const params)) }
+    }
+
+    fn has_managed_memory(&'static self, context: &CudaContext) -> bool {
+        let value = context.device().attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+        value.is_ok_and(|value| value != 0)
     }
 
     fn has_peer_copy(&self) -> bool {

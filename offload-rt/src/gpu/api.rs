@@ -96,6 +96,20 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn allocate_host(&'static self, memory: *mut *mut c_void, size: usize) -> ApiResult<(), Self>;
     unsafe fn free_host(&'static self, memory: *mut c_void) -> ApiResult<(), Self>;
 
+    // Memory of the device and the program.
+    /// Whether kernels and the program use it at the same time, each other parts of it.
+    fn has_managed_memory(&'static self, context: &Self::ContextHandle) -> bool;
+    /// It is released as memory of the device is.
+    unsafe fn allocate_managed_memory(&'static self, address: *mut u64, size: usize) -> ApiResult<(), Self>;
+    /// Moves it to the device of this ordinal, or to the program with [`PROGRAM`](super::managed::PROGRAM).
+    unsafe fn prefetch(
+        &'static self,
+        address: u64,
+        size: usize,
+        device: c_int,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+
     // Memory of the device.
     /// Writes the free and all bytes of the current context's device.
     unsafe fn memory_info(&'static self, free: *mut usize, total: *mut usize) -> ApiResult<(), Self>;

@@ -27,6 +27,9 @@ const READ_AS_INTEGER: c_uint = 1;
 /// `CU_TRSF_NORMALIZED_COORDINATES`.
 const NORMALIZED_COORDINATES: c_uint = 2;
 
+/// `CU_TRSF_SRGB`, `HIP_TRSF_SRGB`.
+const SRGB: c_uint = 0x10;
+
 /// `CU_RESOURCE_TYPE_LINEAR`; that of an array is 0.
 const LINEAR_RESOURCE: c_uint = 2;
 
@@ -182,6 +185,9 @@ impl TextureDescriptor {
         }
         if settings.coordinates == Coordinates::Normalized {
             flags |= NORMALIZED_COORDINATES;
+        }
+        if format.is_srgb {
+            flags |= SRGB;
         }
         TextureDescriptor {
             addressing,

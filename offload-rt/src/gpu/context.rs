@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::error::{ApiResult, ResultTexts};
 use super::limits::Limits;
 use super::pool::{KEPT, PoolHandle, PoolProperties, RELEASE_THRESHOLD, RawPool};
+use super::retired::{Retired, RetiredObjects};
 use crate::backend::ContextId;
 
 /// What a library makes current in a thread.
@@ -49,6 +50,9 @@ pub(crate) trait ContextApi: ResultTexts {
         value: *mut c_void,
     ) -> ApiResult<(), Self>;
 
+    /// Releases objects of the current context after all of its work.
+    fn release_retired(&'static self, retired: Vec<Retired>);
+
     /// # Safety
     /// The pool lives, and all its memory is released.
     unsafe fn destroy_pool(&'static self, pool: RawPool) -> ApiResult<(), Self>;
@@ -60,6 +64,7 @@ pub(crate) struct Context<A: ContextApi> {
     pool: OnceLock<Option<PoolHandle>>,
     /// Contexts that it was connected with.
     peers: Mutex<Vec<ContextId>>,
+    retired: RetiredObjects,
     api: &'static A,
     handle: A::ContextHandle,
     limits: Limits,
@@ -76,11 +81,17 @@ pub(crate) struct Entered<'c, A: ContextApi> {
 
 impl<A: ContextApi> Context<A> {
     pub(crate) fn new(api: &'static A, handle: A::ContextHandle, limits: Limits) -> Context<A> {
-        Context { pool: OnceLock::new(), peers: Mutex::default(), api, handle, limits }
+        let retired = RetiredObjects::default();
+        Context { pool: OnceLock::new(), peers: Mutex::default(), retired, api, handle, limits }
     }
 
     pub(super) fn api(&self) -> &'static A {
         self.api
+    }
+
+    /// What was dropped and waits for work.
+    pub(super) fn retired(&self) -> &RetiredObjects {
+        &self.retired
     }
 
     pub(crate) fn handle(&self) -> &A::ContextHandle {
@@ -133,6 +144,12 @@ impl<A: ContextApi> Context<A> {
 
 impl<A: ContextApi> Drop for Context<A> {
     fn drop(&mut self) {
+        let retired = self.retired.take();
+        if !retired.is_empty()
+            && let Ok(entered) = self.enter()
+        {
+            entered.api().release_retired(retired);
+        }
         if let Some(Some(pool)) = self.pool.get() {
             // SAFETY: it was made once; memory of it keeps the context.
             let _ = unsafe { self.api.destroy_pool(pool.0) };

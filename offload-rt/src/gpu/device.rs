@@ -141,6 +141,11 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
         Ok(Some(Arc::new(GpuMemory::open(&context, handle)?)))
     }
 
+    fn allocate_managed(&self, size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        let memory = GpuMemory::managed(&self.context()?, size)?;
+        Ok(memory.map(|memory| Arc::new(memory) as Arc<dyn BackendMemory>))
+    }
+
     fn instantiate(&self, work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         let context = self.context()?;
         if !context.api().has_graphs() {

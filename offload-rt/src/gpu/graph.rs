@@ -4,7 +4,7 @@
 //! <https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cuda-graphs.html>.
 
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::api::{CaptureInfo, DriverApi, RawGraph, RawGraphExec, RawGraphNode};
 use super::context::{Context, Entered};
@@ -12,6 +12,7 @@ use super::error::failed;
 use super::event::GpuEvent;
 use super::kernel::{GpuKernel, LaunchTarget};
 use super::stream::GpuStream;
+use super::stream_handle::GraphMemory;
 use crate::backend::{BackendGraph, BackendStream, GraphLaunch, GraphWork, downcast};
 use crate::error::Problem;
 
@@ -28,7 +29,7 @@ struct CapturedGraph<A: DriverApi> {
     raw: RawGraph,
     /// The node of each launch.
     launches: Vec<RawGraphNode>,
-    /// The stream that has captured it.
+    /// The stream that has captured it, which keeps the graph's own memory.
     stream: GpuStream<A>,
     context: Arc<Context<A>>,
 }
@@ -84,10 +85,11 @@ impl<'e, A: DriverApi> Capture<'e, A> {
         entered: &'e Entered<'e, A>,
         lanes: usize,
     ) -> Result<Capture<'e, A>, Problem> {
-        let first = GpuStream::for_capture(context.clone())?;
+        let memory = Arc::new(GraphMemory(Mutex::default()));
+        let first = GpuStream::for_capture(context.clone(), memory.clone())?;
         let mut others = Vec::new();
         for _ in 1..lanes {
-            others.push(GpuStream::for_capture(context.clone())?);
+            others.push(GpuStream::for_capture(context.clone(), memory.clone())?);
         }
         // SAFETY: the stream lives.
         unsafe { entered.api().begin_capture(first.raw) }?;

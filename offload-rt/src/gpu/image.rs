@@ -4,12 +4,15 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
-use super::api::{DriverApi, RawStream};
+use super::api::DriverApi;
 use super::array::{
     ArrayDescriptor, BoxCopy, CopyPlace, RawArray, ResourceDescriptor, TextureDescriptor, array_region,
 };
 use super::context::{Context, Entered};
 use super::memory::GpuMemory;
+use super::retired::{self, RetiredObject};
+use super::stream_handle::StreamHandle;
+use super::stream_users::StreamUsers;
 use crate::backend::{
     BackendImage, BackendMemory, BackendTexture, ContextId, ImageLayout, ImageRange, downcast, no_surface,
 };
@@ -24,6 +27,8 @@ pub(super) struct GpuImage<A: DriverApi> {
     elements: Elements,
     shape: ImageShape,
     format: ImageFormat,
+    /// Of the image, its textures and surfaces.
+    users: StreamUsers<A>,
     context: Arc<Context<A>>,
 }
 
@@ -82,7 +87,13 @@ impl<A: DriverApi> GpuImage<A> {
             ImageType::D1Buffer => in_memory(context, layout)?,
             _ => Elements::Array(new_array(context, ArrayDescriptor::new(&layout.shape, format))?),
         };
-        Ok(GpuImage { elements, shape: layout.shape, format: layout.format, context: context.clone() })
+        let ImageLayout { shape, format, .. } = *layout;
+        Ok(GpuImage { elements, shape, format, users: StreamUsers::new(), context: context.clone() })
+    }
+
+    /// Notes that work in `stream` uses the image.
+    pub(super) fn use_in(&self, stream: &Arc<StreamHandle<A>>) {
+        self.users.add(stream);
     }
 
     fn resource(&self) -> Result<ResourceDescriptor, Problem> {
@@ -116,6 +127,7 @@ impl<A: DriverApi> GpuImage<A> {
 /// An array for textures and surfaces, or for textures alone.
 fn new_array<A: DriverApi>(context: &Context<A>, descriptor: ArrayDescriptor) -> Result<RawArray, Problem> {
     let entered = context.enter()?;
+    retired::collect(context, &entered);
     let mut array = ptr::null_mut();
     // SAFETY: the context is current; the function reads the descriptor, and writes one handle.
     let made = unsafe { entered.api().create_array(&raw mut array, &descriptor) };
@@ -149,9 +161,10 @@ pub(super) unsafe fn copy_outside<A: DriverApi>(
     entered: &Entered<'_, A>,
     range: &ImageRange<'_>,
     direction: Direction,
-    stream: RawStream,
+    stream: &Arc<StreamHandle<A>>,
 ) -> Result<(), Problem> {
     let image = downcast::<GpuImage<A>>(&**range.image)?;
+    image.use_in(stream);
     let [width, rows, _] = array_region(image.shape.image_type, &range.region).extent;
     let row = width.saturating_mul(image.format.element_size());
     let inside = image.place(&range.region);
@@ -160,7 +173,7 @@ pub(super) unsafe fn copy_outside<A: DriverApi>(
         Direction::FromImage(outside) => image.copy(&range.region, inside, outside.place(row, rows)),
     };
     // SAFETY: the region lies within the image; the rest is the caller's to answer for.
-    Ok(unsafe { entered.api().copy_box(&copy, stream) }?)
+    Ok(unsafe { entered.api().copy_box(&copy, stream.raw) }?)
 }
 
 /// Queues a copy between regions of one format and extent, of two images.
@@ -168,15 +181,17 @@ pub(super) fn copy_inside<A: DriverApi>(
     entered: &Entered<'_, A>,
     from: &ImageRange<'_>,
     to: &ImageRange<'_>,
-    stream: RawStream,
+    stream: &Arc<StreamHandle<A>>,
 ) -> Result<(), Problem> {
     let source = downcast::<GpuImage<A>>(&**from.image)?;
     let target = downcast::<GpuImage<A>>(&**to.image)?;
+    source.use_in(stream);
+    target.use_in(stream);
     let as_layers = |image: &GpuImage<A>| image.shape.image_type == ImageType::D1Array;
     if as_layers(source) == as_layers(target) {
         let copy = source.copy(&from.region, source.place(&from.region), target.place(&to.region));
         // SAFETY: both regions lie within their images.
-        return Ok(unsafe { entered.api().copy_box(&copy, stream) }?);
+        return Ok(unsafe { entered.api().copy_box(&copy, stream.raw) }?);
     }
     // The layers of one are the rows of the other.
     let [_, rows, _] = from.region.extent;
@@ -185,7 +200,7 @@ pub(super) fn copy_inside<A: DriverApi>(
         let to_row = row_of(&to.region, row);
         let copy = source.copy(&from_row, source.place(&from_row), target.place(&to_row));
         // SAFETY: as above.
-        unsafe { entered.api().copy_box(&copy, stream) }?;
+        unsafe { entered.api().copy_box(&copy, stream.raw) }?;
     }
     Ok(())
 }
@@ -201,6 +216,13 @@ fn row_of(region: &ImageRegion, row: usize) -> ImageRegion {
 pub(super) fn filled<A: DriverApi>(range: &ImageRange<'_>, color: FillColor) -> Result<Vec<u8>, Problem> {
     let element = encoded(downcast::<GpuImage<A>>(&**range.image)?.format, color);
     Ok(element.repeat(range.region.elements().unwrap_or(0)))
+}
+
+impl<A: DriverApi> GpuTexture<A> {
+    /// Notes that work in `stream` uses the texture.
+    pub(super) fn use_in(&self, stream: &Arc<StreamHandle<A>>) {
+        self.image.use_in(stream);
+    }
 }
 
 impl<A: DriverApi> BackendImage for GpuImage<A> {
@@ -244,6 +266,10 @@ impl<A: DriverApi> BackendTexture for GpuTexture<A> {
     fn number(&self) -> u64 {
         self.number
     }
+
+    fn give_away(&self) {
+        self.image.users.give_away();
+    }
 }
 
 impl<A: DriverApi> fmt::Debug for GpuTexture<A> {
@@ -254,29 +280,19 @@ impl<A: DriverApi> fmt::Debug for GpuTexture<A> {
 
 impl<A: DriverApi> Drop for GpuImage<A> {
     fn drop(&mut self) {
-        let Elements::Array(array) = self.elements else { return };
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was made once. No documentation says that its release waits for work that uses it.
-            unsafe {
-                let _ = entered.api().synchronize();
-                let _ = entered.api().destroy_array(array);
-            }
+        if let Elements::Array(array) = self.elements {
+            retired::retire(&self.context, &self.users, RetiredObject::Array(array));
         }
     }
 }
 
 impl<A: DriverApi> Drop for GpuTexture<A> {
     fn drop(&mut self) {
-        if let Ok(entered) = self.image.context.enter() {
-            // SAFETY: as above.
-            unsafe {
-                let _ = entered.api().synchronize();
-                let _ = if self.is_surface {
-                    entered.api().destroy_surface(self.number)
-                } else {
-                    entered.api().destroy_texture(self.number)
-                };
-            }
-        }
+        let object = if self.is_surface {
+            RetiredObject::Surface(self.number)
+        } else {
+            RetiredObject::Texture(self.number)
+        };
+        retired::retire(&self.image.context, &self.image.users, object);
     }
 }

@@ -5,6 +5,7 @@
 //! it; none of it waits. Where other code has the address, nothing tells which streams use it: then allocation and release
 //! are waited for.
 
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,11 +14,15 @@ use super::api::DriverApi;
 use super::api::RawStream;
 use super::context::Context;
 use super::error::ApiResult;
+use super::managed::ManagedMemory;
 use super::stream_handle::StreamHandle;
 use crate::backend::{
     BackendMemory, BackendStream, ContextId, DeviceAddress, IpcMemoryHandle, MemoryRange, Owner,
 };
 use crate::error::Problem;
+
+/// The home of memory that each use is to be noted of: no stream has this handle.
+const NO_HOME: usize = usize::MAX;
 
 /// Memory of a device.
 #[derive(Debug)]
@@ -32,6 +37,8 @@ enum MemoryHeld<A: DriverApi> {
     Pooled(PooledMemory<A>),
     /// It is released in this context.
     Own(Arc<Context<A>>),
+    /// The program uses it too, after the work of the streams that use it.
+    Managed(ManagedMemory<A>),
     /// It is of another process, and is closed in this context.
     Opened(Arc<Context<A>>),
     /// It is the caller's.
@@ -119,9 +126,22 @@ impl<A: DriverApi> GpuMemory<A> {
         GpuMemory { address, context, held: MemoryHeld::Borrowed(stream) }
     }
 
+    /// Memory that the program uses too; `None` if library or device have none.
+    pub(super) fn managed(context: &Arc<Context<A>>, size: usize) -> ApiResult<Option<GpuMemory<A>>, A> {
+        let Some((address, managed)) = ManagedMemory::allocate(context, size)? else { return Ok(None) };
+        Ok(Some(GpuMemory { address, context: context.id(), held: MemoryHeld::Managed(managed) }))
+    }
+
     /// Prepares for work in `stream`, of the same context.
     pub(super) fn use_in(&self, stream: &Arc<StreamHandle<A>>) -> Result<(), Problem> {
-        let MemoryHeld::Pooled(pooled) = &self.held else { return Ok(()) };
+        let pooled = match &self.held {
+            MemoryHeld::Pooled(pooled) => pooled,
+            MemoryHeld::Managed(managed) => {
+                managed.users.add(stream);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
         if stream.is_capturing() || stream.raw == pooled.home.raw {
             // Launches of a graph are uses, its capture is none.
             return Ok(());
@@ -129,10 +149,17 @@ impl<A: DriverApi> GpuMemory<A> {
         if stream.is_adopted() { pooled.give_away() } else { pooled.use_in(stream) }
     }
 
+    /// Its address, for work that keeps it.
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+
     /// The address for other code, which may use it in any stream until this is dropped.
     pub(crate) fn give_away(&self) -> Result<u64, Problem> {
-        if let MemoryHeld::Pooled(pooled) = &self.held {
-            pooled.give_away()?;
+        match &self.held {
+            MemoryHeld::Pooled(pooled) => pooled.give_away()?,
+            MemoryHeld::Managed(managed) => managed.users.give_away(),
+            _ => {}
         }
         Ok(self.address)
     }
@@ -183,6 +210,7 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
     fn device_address(&self) -> DeviceAddress {
         let (only_in, home) = match &self.held {
             MemoryHeld::Pooled(pooled) => (0, pooled.home.raw.addr()),
+            MemoryHeld::Managed(_) => (0, NO_HOME),
             #[cfg(feature = "cudarc-0_19")]
             MemoryHeld::Borrowed(stream) => (stream.addr(), 0),
             #[cfg(feature = "dlpack")]
@@ -190,6 +218,15 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
             MemoryHeld::Own(_) | MemoryHeld::Opened(_) | MemoryHeld::Owned { .. } => (0, 0),
         };
         DeviceAddress { start: self.address, only_in, home }
+    }
+
+    fn begin_program_access(&self) -> Result<*mut u8, Problem> {
+        let MemoryHeld::Managed(managed) = &self.held else {
+            return Err("it is not managed memory".to_string().into());
+        };
+        managed.wait()?;
+        let address = usize::try_from(self.address).map_err(|_| "its address has more bits".to_string())?;
+        Ok(ptr::with_exposed_provenance_mut(address))
     }
 
     fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
@@ -215,6 +252,7 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
             MemoryHeld::Pooled(pooled) => {
                 let _ = pooled.release(self.address);
             }
+            MemoryHeld::Managed(managed) => managed.release(self.address),
             MemoryHeld::Own(context) => {
                 if let Ok(entered) = context.enter() {
                     // SAFETY: it was allocated once; the library waits for work that uses it.

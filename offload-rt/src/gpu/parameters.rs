@@ -77,7 +77,10 @@ impl Parameters {
                 KernelArgKind::Value(bytes) => bytes.as_ptr().cast_mut().cast(),
                 KernelArgKind::Memory(range) => ptr::from_mut(word.write(start(range, stream)?)).cast(),
                 KernelArgKind::Local(size) => ptr::from_mut(word.write(local.add(size)?)).cast(),
-                KernelArgKind::Texture(texture) => ptr::from_mut(word.write(texture.number())).cast(),
+                KernelArgKind::Texture(texture) => {
+                    stream.prepare_texture(&**texture)?;
+                    ptr::from_mut(word.write(texture.number())).cast()
+                }
                 KernelArgKind::Image(..) | KernelArgKind::Sampler(_) => {
                     return Err(no_image_arguments());
                 }

@@ -2,20 +2,22 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::api::{DriverApi, PeerCopy, RawStream};
 use super::context::{Context, Entered};
 use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
 use super::host_function;
-use super::image::{self, Direction, Outside};
+use super::image::{self, Direction, GpuImage, GpuTexture, Outside};
+use super::managed::PROGRAM;
 use super::memory::{GpuMemory, start};
 use super::peers;
-use super::stream_handle::{StreamHandle, StreamRole};
+use super::retired;
+use super::stream_handle::{GraphMemory, StreamHandle, StreamRole};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
-    MemoryRange, Owner, RepeatedFunction, StreamPriority, downcast,
+    BackendEvent, BackendImage, BackendMemory, BackendStream, BackendTexture, ContextId, FillPattern,
+    HostFunction, ImageRange, MemoryPlace, MemoryRange, Owner, RepeatedFunction, StreamPriority, downcast,
 };
 use crate::error::Problem;
 use crate::images::FillColor;
@@ -65,11 +67,14 @@ impl<A: DriverApi> GpuStream<A> {
     }
 
     /// A stream for the capture of a graph.
-    pub(super) fn for_capture(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
-        GpuStream::with_role(context, StreamRole::Capturing)
+    pub(super) fn for_capture(
+        context: Arc<Context<A>>,
+        memory: Arc<GraphMemory<A>>,
+    ) -> ApiResult<GpuStream<A>, A> {
+        GpuStream::with_role(context, StreamRole::Capturing(memory))
     }
 
-    fn with_role(context: Arc<Context<A>>, role: StreamRole) -> ApiResult<GpuStream<A>, A> {
+    fn with_role(context: Arc<Context<A>>, role: StreamRole<A>) -> ApiResult<GpuStream<A>, A> {
         let mut raw = ptr::null_mut();
         let entered = context.enter()?;
         // SAFETY: the context is current; the function writes one handle.
@@ -130,7 +135,7 @@ impl<A: DriverApi> GpuStream<A> {
         entered: &Entered<'_, A>,
     ) -> Result<(), Problem> {
         // SAFETY: the contract is the same.
-        let copied = unsafe { image::copy_outside(entered, range, direction, self.raw) };
+        let copied = unsafe { image::copy_outside(entered, range, direction, &self.handle) };
         copied.map_err(|problem| problem.during("cannot copy an image"))
     }
 
@@ -169,7 +174,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         // A stream that is the caller's may go before the memory does.
         let memory = match self.handle.role {
             StreamRole::Adopted { .. } => GpuMemory::allocate(&self.context, size),
-            StreamRole::Own | StreamRole::Capturing => GpuMemory::in_order(&self.handle, size),
+            StreamRole::Own | StreamRole::Capturing(_) => GpuMemory::in_order(&self.handle, size),
         };
         Ok(Arc::new(memory?))
     }
@@ -257,6 +262,19 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         unsafe { entered.api().copy_on_device(to, from, size, self.raw) }.map_err(failed)
     }
 
+    fn prefetch(&self, range: MemoryRange<'_>, place: MemoryPlace) -> Result<(), Problem> {
+        let failed = failed("cannot prefetch managed memory");
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = range.size;
+        let address = start(range, self)?;
+        let device = match place {
+            MemoryPlace::Device => A::ordinal(self.context.handle()),
+            MemoryPlace::Program => PROGRAM,
+        };
+        // SAFETY: the range lies within managed memory.
+        unsafe { entered.api().prefetch(address, size, device, self.raw) }.map_err(failed)
+    }
+
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
         let failed = failed("cannot fill a buffer");
         let entered = self.context.enter().map_err(&failed)?;
@@ -336,17 +354,27 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
 
     fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
         let entered = self.context.enter()?;
-        let copied = image::copy_inside(&entered, &from, &to, self.raw);
+        let copied = image::copy_inside(&entered, &from, &to, &self.handle);
         copied.map_err(|problem| problem.during("cannot copy between images"))
     }
 
-    /// The libraries fill memory, and no arrays: the elements are copied from the program's memory.
+    /// The libraries fill memory, and no arrays: the elements are copied from the program's memory, or from memory that the
+    /// graph has filled once.
     fn fill_image(&self, to: ImageRange<'_>, color: FillColor) -> Result<(), Problem> {
-        if self.handle.is_capturing() {
-            let problem = format!("a graph of {} cannot fill an image", A::INTERFACE);
-            return Err(Problem::with_hint(problem, "`Stream::write_image` keeps a copy of the elements"));
-        }
-        self.write_image(to, &image::filled::<A>(&to, color)?)
+        let elements = image::filled::<A>(&to, color)?;
+        let StreamRole::Capturing(graph) = &self.handle.role else {
+            return self.write_image(to, &elements);
+        };
+        let entered = self.context.enter()?;
+        let filled = GpuMemory::allocate(&self.context, elements.len())?;
+        let beside = GpuStream::new(self.context.clone())?;
+        beside.copy_in(filled.address(), &elements)?;
+        beside.wait(&entered)?;
+        let direction = Direction::ToImage(Outside::Device(filled.address()));
+        // SAFETY: the memory has the size of the region, and the graph keeps it.
+        unsafe { self.copy_image_outside(&to, direction, &entered) }?;
+        graph.0.lock().unwrap_or_else(PoisonError::into_inner).push(filled);
+        Ok(())
     }
 
     fn call(&self, function: HostFunction) -> Result<(), Problem> {
@@ -364,6 +392,11 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         host_function::capture(&entered, self.raw, function).map_err(failed)
     }
 
+    fn mark(&self) -> Result<Box<dyn BackendEvent>, Problem> {
+        let entered = self.context.enter().map_err(failed("cannot make an event"))?;
+        self.end(GpuEvent::for_order(&self.context, &entered)?, &entered)
+    }
+
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
         self.end(GpuEvent::new(&self.context, &entered)?, &entered)
@@ -371,6 +404,16 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
 
     fn prepare(&self, memory: &dyn BackendMemory) -> Result<(), Problem> {
         downcast::<GpuMemory<A>>(memory)?.use_in(&self.handle)
+    }
+
+    fn prepare_image(&self, image: &dyn BackendImage) -> Result<(), Problem> {
+        downcast::<GpuImage<A>>(image)?.use_in(&self.handle);
+        Ok(())
+    }
+
+    fn prepare_texture(&self, texture: &dyn BackendTexture) -> Result<(), Problem> {
+        downcast::<GpuTexture<A>>(texture)?.use_in(&self.handle);
+        Ok(())
     }
 
     fn waits_for(&self, event: &dyn BackendEvent) -> bool {
@@ -388,6 +431,8 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
     fn synchronize(&self) -> Result<(), Problem> {
         let failed = failed("the work of the stream failed");
         let entered = self.context.enter().map_err(&failed)?;
-        self.wait(&entered).map_err(failed)
+        self.wait(&entered).map_err(failed)?;
+        retired::collect(&self.context, &entered);
+        Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! Handles of streams, which memory keeps too.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::api::{DriverApi, RawStream};
 use super::context::Context;
 use super::event::GpuEvent;
+use super::memory::GpuMemory;
 use crate::backend::Owner;
 use crate::error::Problem;
 
@@ -13,14 +14,18 @@ use crate::error::Problem;
 pub(super) struct StreamHandle<A: DriverApi> {
     pub(super) raw: RawStream,
     pub(super) context: Arc<Context<A>>,
-    pub(super) role: StreamRole,
+    pub(super) role: StreamRole<A>,
 }
 
+/// Memory of the graph's own, which its launches copy from.
 #[derive(Debug)]
-pub(super) enum StreamRole {
+pub(super) struct GraphMemory<A: DriverApi>(pub(super) Mutex<Vec<GpuMemory<A>>>);
+
+#[derive(Debug)]
+pub(super) enum StreamRole<A: DriverApi> {
     Own,
     /// It takes the work of a graph, which does not run.
-    Capturing,
+    Capturing(Arc<GraphMemory<A>>),
     /// It is the caller's.
     Adopted {
         _owner: Owner,
@@ -41,7 +46,7 @@ impl<A: DriverApi> StreamHandle<A> {
 
     /// It takes the work of a graph.
     pub(super) fn is_capturing(&self) -> bool {
-        matches!(self.role, StreamRole::Capturing)
+        matches!(self.role, StreamRole::Capturing(_))
     }
 
     /// It is the caller's.

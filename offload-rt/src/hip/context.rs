@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use super::api::{HipApi, HipResult};
 use crate::backend::{Backend, ContextId};
-use crate::gpu::{ContextApi, PoolProperties, RawPool, call, operations};
+use crate::gpu::{ContextApi, PoolProperties, RawPool, Retired, call, operations, release_all};
 
 impl ContextApi for HipApi {
     /// A device's ordinal: the runtime makes its primary context when it is first needed, and keeps it.
@@ -35,6 +35,10 @@ impl ContextApi for HipApi {
     }
     fn ordinal(context: &c_int) -> c_int {
         *context
+    }
+
+    fn release_retired(&'static self, retired: Vec<Retired>) {
+        release_all(self, retired);
     }
 
     fn has_pools(&self) -> bool {

@@ -4,10 +4,11 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    HIP_MEMCPY3D, HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipEventDisableTiming,
-    hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable,
-    hipIpcMemLazyEnablePeerAccess, hipKernelNodeParams, hipMemoryTypeUnregistered, hipModule_t,
-    hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
+    HIP_MEMCPY3D, HipApi, HipResult, hipDeviceAttributeConcurrentManagedAccess, hipDeviceptr_t, hipEvent_t,
+    hipEventDefault, hipEventDisableTiming, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t,
+    hipHostMallocPortable, hipIpcMemLazyEnablePeerAccess, hipKernelNodeParams, hipMemAttachGlobal,
+    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed,
+    hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
@@ -67,6 +68,11 @@ impl DriverApi for HipApi {
         allocate_host(memory: *mut *mut c_void, size: usize) =>
             hipHostMalloc(memory, size, hipHostMallocPortable);
         free_host(memory: *mut c_void) => hipHostFree(memory);
+
+        allocate_managed_memory(address: *mut u64, size: usize) =>
+            hipMallocManaged(address.cast(), size, hipMemAttachGlobal);
+        prefetch(address: u64, size: usize, device: c_int, stream: hipStream_t) =>
+            hipMemPrefetchAsync(pointer(address), size, device, stream);
 
         memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
@@ -204,6 +210,14 @@ impl DriverApi for HipApi {
         };
         // SAFETY: by the contract.
         unsafe { call!(self, hipGraphExecKernelNodeSetParams(executable, node, &raw const params)) }
+    }
+
+    fn has_managed_memory(&'static self, device: &c_int) -> bool {
+        let mut value = 0;
+        let attribute = hipDeviceAttributeConcurrentManagedAccess;
+        // SAFETY: the function writes one number.
+        let told = unsafe { call!(self, hipDeviceGetAttribute(&raw mut value, attribute, *device)) };
+        told.is_ok() && value != 0
     }
 
     fn has_peer_copy(&self) -> bool {

@@ -170,8 +170,7 @@ pub(super) fn formats() -> Vec<ImageFormat> {
 }
 
 /// Whether OpenCL has the format
-/// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#image-format-descriptor>). sRGB is left
-/// out.
+/// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#image-format-descriptor>).
 fn is_known(format: ImageFormat) -> bool {
     let channel_type = format.channel_type;
     let is_packed = matches!(
@@ -198,7 +197,9 @@ fn is_known(format: ImageFormat) -> bool {
                 | ChannelType::HalfFloat
                 | ChannelType::Float
         ),
-        ChannelOrder::SRgba | ChannelOrder::SBgra => false,
+        ChannelOrder::SRgb | ChannelOrder::SRgbx | ChannelOrder::SRgba | ChannelOrder::SBgra => {
+            channel_type == ChannelType::UnormInt8
+        }
         _ => !is_packed && !is_packed_with_alpha,
     }
 }

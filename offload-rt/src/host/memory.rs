@@ -176,6 +176,11 @@ impl BackendMemory for HostMemory {
         CONTEXT
     }
 
+    /// Work is done when a call returns.
+    fn begin_program_access(&self) -> Result<*mut u8, Problem> {
+        Ok(self.address())
+    }
+
     fn in_program(&self) -> Option<*mut u8> {
         Some(self.address())
     }

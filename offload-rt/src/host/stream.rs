@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::checks;
 use super::image_object::{element_of, rows};
 use super::memory::{CONTEXT, HostPool, start};
 use crate::backend::{
@@ -157,6 +158,11 @@ impl BackendStream for HostStream {
     fn call(&self, function: HostFunction) -> Result<(), Problem> {
         function(WorkBefore::Done);
         Ok(())
+    }
+
+    /// Accesses to memory of a dropped buffer are errors while accesses are checked.
+    fn reuses_memory(&self) -> bool {
+        !checks::are_enabled()
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

@@ -8,7 +8,10 @@ pub(crate) fn encoded(format: ImageFormat, color: FillColor) -> Vec<u8> {
     match color {
         FillColor::Float(color) => match packed(format.channel_type, color) {
             Some(bytes) => bytes,
-            None => joined(format.order, color, |value| float_channel(format.channel_type, value)),
+            None => {
+                let color = if format.order.is_srgb() { srgb(color) } else { color };
+                joined(format.order, color, |value| float_channel(format.channel_type, value))
+            }
         },
         FillColor::Signed(color) => joined(format.order, color, |value| match format.channel_type {
             ChannelType::SignedInt8 => (value.clamp(-0x80, 0x7f) as i8).to_ne_bytes().to_vec(),
@@ -30,7 +33,9 @@ fn joined<T: Copy>(order: ChannelOrder, color: [T; 4], channel: impl Fn(T) -> Ve
         ChannelOrder::A => &[alpha],
         ChannelOrder::Rg | ChannelOrder::Rgx => &[red, green],
         ChannelOrder::Ra => &[red, alpha],
-        ChannelOrder::Rgb | ChannelOrder::Rgbx => &[red, green, blue],
+        ChannelOrder::Rgb | ChannelOrder::Rgbx | ChannelOrder::SRgb | ChannelOrder::SRgbx => {
+            &[red, green, blue]
+        }
         ChannelOrder::Rgba | ChannelOrder::SRgba => &[red, green, blue, alpha],
         ChannelOrder::Bgra | ChannelOrder::SBgra => &[blue, green, red, alpha],
         ChannelOrder::Argb => &[alpha, red, green, blue],
@@ -49,6 +54,17 @@ fn float_channel(channel_type: ChannelType, value: f32) -> Vec<u8> {
         ChannelType::HalfFloat => half(value).to_ne_bytes().to_vec(),
         _ => value.to_ne_bytes().to_vec(),
     }
+}
+
+/// A linear color as sRGB has it, which keeps alpha
+/// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#conversion-rules-for-srgba-and-sbgra-images>).
+fn srgb(color: [f32; 4]) -> [f32; 4] {
+    let [red, green, blue, alpha] = color;
+    let [red, green, blue] = [red, green, blue].map(|linear| match linear {
+        ..0.003_130_8 => 12.92 * linear,
+        _ => 1.055 * linear.powf(1.0 / 2.4) - 0.055,
+    });
+    [red, green, blue, alpha]
 }
 
 /// `value` times `most`, rounded to the nearest even number between `least` and `most`; 0 for what is no number.
@@ -148,6 +164,21 @@ mod tests {
             FillColor::Signed([-40000, 7, 0, 0]),
         );
         assert_eq!(signed, [(-32768i16).to_ne_bytes(), 7i16.to_ne_bytes()].concat());
+    }
+
+    #[test]
+    fn colors_of_srgb_are_converted_and_alpha_is_not() {
+        let fill = |order| {
+            encoded(ImageFormat::new(order, ChannelType::UnormInt8), FillColor::Float([0.5, 0.002, 7.0, 0.5]))
+        };
+        assert_eq!(fill(ChannelOrder::SRgba), [188, 7, 255, 128]);
+        assert_eq!(fill(ChannelOrder::SBgra), [255, 7, 188, 128]);
+        assert_eq!(fill(ChannelOrder::SRgb), [188, 7, 255]);
+        let none = encoded(
+            ImageFormat::new(ChannelOrder::SRgba, ChannelType::UnormInt8),
+            FillColor::Float([f32::NAN, -1.0, 1.0, 0.0]),
+        );
+        assert_eq!(none, [0, 0, 255, 0]);
     }
 
     #[test]

@@ -43,6 +43,8 @@ codes! {
     /// The channels of an element, in the order in which memory has them. A kernel reads red, green, blue and alpha,
     /// whatever the order; of channels that are missing it reads 0, and 1 for alpha.
     ///
+    /// A kernel reads and writes linear numbers, also where memory has those of sRGB.
+    ///
     /// Those that end in `x` differ in their border color alone, whose alpha is 0.
     ChannelOrder {
         /// Red.
@@ -71,6 +73,10 @@ codes! {
         Rgx = 0x10bb, "RGx";
         /// Red, green, blue, with a border of alpha 0, in the packed types alone.
         Rgbx = 0x10bc, "RGBx";
+        /// Red, green and blue of sRGB, in [`ChannelType::UnormInt8`] alone.
+        SRgb = 0x10bf, "sRGB";
+        /// Red, green and blue of sRGB, with a border of alpha 0, in [`ChannelType::UnormInt8`] alone.
+        SRgbx = 0x10c0, "sRGBx";
         /// Red, green and blue of sRGB, and alpha, in [`ChannelType::UnormInt8`] alone.
         SRgba = 0x10c1, "sRGBA";
         /// Blue, green and red of sRGB, and alpha, in [`ChannelType::UnormInt8`] alone.
@@ -185,6 +191,11 @@ impl ImageFormat {
 }
 
 impl ChannelOrder {
+    /// Whether memory has red, green and blue of sRGB.
+    pub(crate) fn is_srgb(self) -> bool {
+        matches!(self, ChannelOrder::SRgb | ChannelOrder::SRgbx | ChannelOrder::SRgba | ChannelOrder::SBgra)
+    }
+
     /// The number of channels in memory.
     pub(crate) fn channels(self) -> usize {
         match self {
@@ -194,7 +205,7 @@ impl ChannelOrder {
             | ChannelOrder::Intensity
             | ChannelOrder::Luminance => 1,
             ChannelOrder::Rg | ChannelOrder::Ra | ChannelOrder::Rgx => 2,
-            ChannelOrder::Rgb | ChannelOrder::Rgbx => 3,
+            ChannelOrder::Rgb | ChannelOrder::Rgbx | ChannelOrder::SRgb | ChannelOrder::SRgbx => 3,
             ChannelOrder::Rgba
             | ChannelOrder::Bgra
             | ChannelOrder::Argb
@@ -274,6 +285,7 @@ mod tests {
             (ChannelOrder::R, ChannelType::Float, 4),
             (ChannelOrder::Rgx, ChannelType::HalfFloat, 4),
             (ChannelOrder::Bgra, ChannelType::UnormInt8, 4),
+            (ChannelOrder::SRgb, ChannelType::UnormInt8, 3),
             (ChannelOrder::Rgba, ChannelType::SignedInt32, 16),
             (ChannelOrder::Rgb, ChannelType::UnormShort565, 2),
             (ChannelOrder::Rgba, ChannelType::UnormInt1010102, 4),

@@ -99,15 +99,19 @@ pub(crate) struct TextureFormat {
     pub(crate) code: u32,
     /// Whether a kernel reads whole numbers.
     pub(crate) is_integer: bool,
+    /// Whether a kernel reads linear numbers of what is sRGB.
+    pub(crate) is_srgb: bool,
 }
 
 impl TextureFormat {
     pub(crate) fn new(format: ImageFormat) -> Result<TextureFormat, Problem> {
+        let is_srgb = format.order.is_srgb();
         let channels = channels(format.order);
-        let code = code(format.channel_type);
+        let code =
+            code(format.channel_type).filter(|_| !is_srgb || format.channel_type == ChannelType::UnormInt8);
         let (Some(channels), Some(code)) = (channels, code) else {
             let problem = format!("textures and surfaces have no format {format}");
-            let hint = "channels are R, RG or RGBA, of a type that is neither packed nor of sRGB";
+            let hint = "channels are R, RG or RGBA, of a type that is not packed, or sRGBA of UNORM_INT8";
             return Err(Problem::with_hint(problem, hint));
         };
         let is_integer = matches!(
@@ -119,7 +123,7 @@ impl TextureFormat {
                 | ChannelType::UnsignedInt16
                 | ChannelType::UnsignedInt32
         );
-        Ok(TextureFormat { channels, code, is_integer })
+        Ok(TextureFormat { channels, code, is_integer, is_srgb })
     }
 
     /// All formats.
@@ -150,7 +154,7 @@ fn channels(order: ChannelOrder) -> Option<u32> {
     match order {
         ChannelOrder::R => Some(1),
         ChannelOrder::Rg => Some(2),
-        ChannelOrder::Rgba => Some(4),
+        ChannelOrder::Rgba | ChannelOrder::SRgba => Some(4),
         _ => None,
     }
 }
@@ -177,9 +181,12 @@ mod tests {
     #[test]
     fn formats_are_those_of_cuda_s_arrays() {
         let bytes = TextureFormat::new(ImageFormat::new(ChannelOrder::Rgba, ChannelType::UnsignedInt8));
-        assert_eq!(bytes, Ok(TextureFormat { channels: 4, code: 1, is_integer: true }));
+        assert_eq!(bytes, Ok(TextureFormat { channels: 4, code: 1, is_integer: true, is_srgb: false }));
         let shares = TextureFormat::new(ImageFormat::new(ChannelOrder::Rg, ChannelType::SnormInt16));
-        assert_eq!(shares, Ok(TextureFormat { channels: 2, code: 9, is_integer: false }));
+        assert_eq!(shares, Ok(TextureFormat { channels: 2, code: 9, is_integer: false, is_srgb: false }));
+        let colors = TextureFormat::new(ImageFormat::new(ChannelOrder::SRgba, ChannelType::UnormInt8));
+        assert_eq!(colors, Ok(TextureFormat { channels: 4, code: 1, is_integer: false, is_srgb: true }));
+        assert!(TextureFormat::new(ImageFormat::new(ChannelOrder::SRgba, ChannelType::Float)).is_err());
         let refused = TextureFormat::new(ImageFormat::new(ChannelOrder::Bgra, ChannelType::UnormInt8));
         assert!(refused.unwrap_err().text.contains("BGRA UNORM_INT8"));
     }

@@ -6,7 +6,7 @@ use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use super::args::Plain;
-use crate::backend::{BackendMemory, MemoryRange, MemoryRef};
+use crate::backend::{BackendMemory, Lease, MemoryRange, MemoryRef};
 use crate::error::Error;
 
 /// Values of `T` in the memory of a device, made by a [`Stream`](crate::Stream).
@@ -24,6 +24,8 @@ use crate::error::Error;
 /// ```
 pub struct Buffer<T> {
     memory: Arc<dyn BackendMemory>,
+    /// Of a buffer that was made in a capture.
+    lease: Option<Arc<Lease>>,
     len: usize,
     values: PhantomData<fn() -> T>,
 }
@@ -51,7 +53,12 @@ struct ValueRange<'a> {
 impl<T: Plain> Buffer<T> {
     /// `memory` has room for `len` values.
     pub(crate) fn new(memory: Arc<dyn BackendMemory>, len: usize) -> Buffer<T> {
-        Buffer { memory, len, values: PhantomData }
+        Buffer { memory, lease: None, len, values: PhantomData }
+    }
+
+    /// The same, of a capture that has leased `memory`.
+    pub(super) fn with_lease(memory: Arc<dyn BackendMemory>, lease: Arc<Lease>, len: usize) -> Buffer<T> {
+        Buffer { lease: Some(lease), ..Buffer::new(memory, len) }
     }
 
     /// The number of values.
@@ -96,9 +103,7 @@ impl<T: Plain> Buffer<T> {
             _ => None,
         };
         match (start, len) {
-            (Some(start), Some(len)) => {
-                Ok(ValueRange { memory: MemoryRef::Shared(&self.memory), start, len })
-            }
+            (Some(start), Some(len)) => Ok(ValueRange { memory: self.memory_ref(), start, len }),
             _ => {
                 let start = range.start_bound();
                 let end = range.end_bound();
@@ -172,25 +177,39 @@ impl<'a> ValueRange<'a> {
 
 impl<'a, T: Plain> From<&'a Buffer<T>> for Slice<'a, T> {
     fn from(buffer: &'a Buffer<T>) -> Slice<'a, T> {
-        let memory = MemoryRef::Shared(&buffer.memory);
+        let memory = buffer.memory_ref();
         Slice { part: ValueRange { memory, start: 0, len: buffer.len }, values: PhantomData }
     }
 }
 
 impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
     fn from(buffer: &'a mut Buffer<T>) -> SliceMut<'a, T> {
-        let memory = MemoryRef::Shared(&buffer.memory);
+        let memory = buffer.memory_ref();
         SliceMut { part: ValueRange { memory, start: 0, len: buffer.len }, values: PhantomData }
     }
 }
 
 impl<T> Buffer<T> {
+    fn memory_ref(&self) -> MemoryRef<'_> {
+        match &self.lease {
+            None => MemoryRef::Shared(&self.memory),
+            Some(lease) => MemoryRef::Leased(&self.memory, lease),
+        }
+    }
+
+    /// The memory for users that may outlive the buffer.
     pub(super) fn shared_memory(&self) -> &Arc<dyn BackendMemory> {
+        self.memory_ref().end_lease();
         &self.memory
     }
 
+    /// The memory, if nothing but the buffer has it: no graph, and no image.
+    pub(super) fn exclusive_memory(&mut self) -> Option<&dyn BackendMemory> {
+        Arc::get_mut(&mut self.memory).map(|memory| &*memory)
+    }
+
     pub(crate) fn memory(&self) -> &dyn BackendMemory {
-        &*self.memory
+        &**self.shared_memory()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Captures: making graphs of the work that a stream is given.
 
+use std::sync::Arc;
+
 use super::graph::Graph;
+use super::graph_pool::{GraphPool, SharedPool};
 use super::recording::RecordingStream;
 use super::stream::Stream;
 use crate::error::Error;
@@ -14,8 +17,9 @@ impl Stream {
     /// the capture. [`Stream::fork`] makes streams that the graph may run beside the first. Whatever waits, as
     /// [`Stream::download`], is an error.
     ///
-    /// The graph keeps the kernels and buffers that it uses, also those that are dropped here. Kernels of this crate's
-    /// streams are recorded; calls of other libraries with a stream's raw handle are not.
+    /// The graph keeps the kernels and buffers that it uses, also those that are dropped here. A buffer that is made and
+    /// dropped in the capture holds values during a launch alone, and its memory serves later buffers of the capture.
+    /// Kernels of this crate's streams are recorded; calls of other libraries with a stream's raw handle are not.
     ///
     /// ```
     /// let stream = offload_rt::Device::host().stream()?;
@@ -38,12 +42,39 @@ impl Stream {
     /// Who calls [`Kernel::launch`](crate::Kernel::launch) in `record` answers for its contract at each launch of the
     /// graph: other streams use its buffers only after an [`Event`](crate::Event) orders them.
     pub fn capture(&self, record: impl FnOnce(&Stream) -> Result<(), Error>) -> Result<Graph, Error> {
+        self.capture_into(Arc::default(), record)
+    }
+
+    /// [`Stream::capture`], with memory of `pool` for the buffers that are made in `record`. Launches of the graph and of
+    /// other graphs of the pool run one after the other.
+    ///
+    /// # Errors
+    /// As [`Stream::capture`]; or the pool is of another device.
+    ///
+    /// # Safety of launches
+    /// As there.
+    pub fn capture_with_pool(
+        &self,
+        pool: &GraphPool,
+        record: impl FnOnce(&Stream) -> Result<(), Error>,
+    ) -> Result<Graph, Error> {
+        self.capture_into(pool.shared.clone(), record)
+    }
+
+    fn capture_into(
+        &self,
+        pool: Arc<SharedPool>,
+        record: impl FnOnce(&Stream) -> Result<(), Error>,
+    ) -> Result<Graph, Error> {
         if self.recording().is_some() {
             return Err(self.problem("a capture cannot hold another capture".to_string().into()));
         }
-        let recording = RecordingStream::new(self.device())?;
-        record(&Stream::from_recording(self.device(), recording.clone()))?;
-        Graph::new(self.device(), recording.finish(), recording.panics())
+        let recording = RecordingStream::new(self.device(), pool.clone())?;
+        let recorded = record(&Stream::from_recording(self.device(), recording.clone()));
+        // A capture that fails gives its memory back too.
+        let work = recording.finish();
+        recorded?;
+        Graph::new(self.device(), work, recording.panics(), pool)
     }
 
     /// A new stream of the same device, whose work comes after what this stream has. In a capture it is a stream of the

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::check::check;
+use super::graph_pool::SharedPool;
 use super::program::Kernel;
 use super::queued::Panics;
 use super::stream::Stream;
-use crate::backend::{BackendGraph, BackendKernel, BackendStream, GraphLaunch, KernelArg};
+use crate::backend::{BackendGraph, BackendKernel, BackendStream, GraphLaunch, KernelArg, KernelArgKind};
 use crate::device::Device;
 use crate::error::{Error, Problem};
 use crate::recorded::{KeptArg, Operation, RecordedLaunch, RecordedWork};
@@ -33,6 +34,8 @@ pub struct Graph {
     // Released before the work, which it uses.
     native: Option<Box<dyn BackendGraph>>,
     work: RecordedWork,
+    /// Keeps the memory of temporaries, and orders launches.
+    pool: Arc<SharedPool>,
     /// Of its host functions; `None` if it has none.
     panics: Option<Arc<Panics>>,
     /// Numbers of the operations that are launches.
@@ -51,7 +54,12 @@ struct UsedKernel {
 }
 
 impl Graph {
-    pub(super) fn new(device: &Device, work: RecordedWork, panics: &Arc<Panics>) -> Result<Graph, Error> {
+    pub(super) fn new(
+        device: &Device,
+        work: RecordedWork,
+        panics: &Arc<Panics>,
+        pool: Arc<SharedPool>,
+    ) -> Result<Graph, Error> {
         // Drivers refuse graphs without nodes in some releases.
         let native = if work.operations.is_empty() { Ok(None) } else { device.backend().instantiate(&work) };
         let native = native.map_err(|problem| {
@@ -73,6 +81,7 @@ impl Graph {
             device: device.clone(),
             native,
             work,
+            pool,
             panics,
             launches,
             kernels,
@@ -117,17 +126,33 @@ impl Graph {
         if let Some(panics) = &self.panics {
             stream.queued().reports(panics);
         }
-        match &self.native {
-            Some(native) => {
-                stream.done(self.prepare(stream.backend(), &mut prepared))?;
-                stream.done(native.launch(stream.backend()))?;
+        if self.native.is_some() && !self.pool.is_shared() {
+            // The driver orders launches of one graph.
+            self.give_to(stream, &mut prepared)?;
+        } else {
+            let mut launched = self.pool.lock_launches();
+            if let Some(end) = &launched.end {
+                stream.done(stream.backend().wait_for(&**end))?;
             }
-            None => self.launch_one_by_one(stream)?,
+            let given = self.give_to(stream, &mut prepared);
+            // After an error a part of it may run.
+            launched.end = Some(stream.done(stream.backend().mark())?);
+            given?;
         }
         for kernel in &self.kernels {
             stream.queued().add(&kernel.name);
         }
         Ok(())
+    }
+
+    fn give_to(&self, stream: &Stream, prepared: &mut Vec<usize>) -> Result<(), Error> {
+        match &self.native {
+            Some(native) => {
+                stream.done(self.prepare(stream.backend(), prepared))?;
+                stream.done(native.launch(stream.backend()))
+            }
+            None => self.launch_one_by_one(stream),
+        }
     }
 
     /// Replaces the arguments of the launch of this number, in the order of [`launches`](Graph::launches), in launches of
@@ -147,6 +172,11 @@ impl Graph {
         };
         check_args(before, &self.device, args)?;
         let failed = |problem| Error::from_launch(&before.name, problem);
+        for arg in args {
+            if let KernelArgKind::Memory(range) = arg.0 {
+                range.memory.end_lease();
+            }
+        }
         let kept = args.iter().map(KeptArg::new).collect::<Result<Vec<_>, Problem>>().map_err(failed)?;
         let after = RecordedLaunch { args: kept, ..before.clone() };
         if let Some(native) = &mut self.native {
@@ -333,5 +363,101 @@ mod tests {
             graph.work.operations.iter().map(|recorded| (recorded.lane, recorded.after.clone())).collect();
         assert_eq!(places, [(0, vec![]), (1, vec![0]), (0, vec![]), (0, vec![1])]);
         assert_eq!(graph.work.lanes, 2);
+    }
+
+    /// Bytes of a pool's temporaries after a capture.
+    fn unused_after(record: impl FnOnce(&Stream) -> Result<(), Error>) -> u64 {
+        let stream = stream();
+        let pool = stream.device().graph_pool();
+        stream.capture_with_pool(&pool, record).unwrap();
+        pool.unused()
+    }
+
+    #[test]
+    fn dropped_buffers_of_a_capture_lend_their_memory_to_later_ones() {
+        let unused = unused_after(|stream| {
+            drop(stream.zeroed::<u8>(1000)?);
+            drop(stream.zeroed::<u8>(900)?);
+            // Too small a part of it, and too large.
+            let _small = stream.zeroed::<u8>(400)?;
+            drop(stream.zeroed::<u8>(1001)?);
+            Ok(())
+        });
+        assert_eq!(unused, 1000 + 400 + 1001);
+    }
+
+    #[test]
+    fn a_buffer_that_is_used_outside_of_its_capture_keeps_its_memory() {
+        let outside = stream();
+        let mut kept = None;
+        let unused = unused_after(|stream| {
+            kept = Some(stream.zeroed::<u8>(100)?);
+            let mut written = stream.zeroed::<u8>(200)?;
+            outside.fill(&mut written, 1)?;
+            let recorded = stream.zeroed::<u8>(300)?;
+            outside.capture(|stream| stream.copy(&recorded, &mut stream.allocate::<u8>(300)?))?;
+            drop(stream.zeroed::<u8>(400)?);
+            Ok(())
+        });
+        assert_eq!(unused, 400);
+        assert_eq!(outside.download(&kept.unwrap()).unwrap().len(), 100);
+    }
+
+    #[test]
+    fn memory_goes_to_another_lane_by_a_dependency_alone() {
+        let stream = stream();
+        let pool = stream.device().graph_pool();
+        let graph = stream.capture_with_pool(&pool, |stream| {
+            let beside = stream.fork()?;
+            drop(stream.zeroed::<u8>(64)?);
+            // It has memory of its own, as its lane is not ordered with the first.
+            drop(beside.zeroed::<u8>(64)?);
+            let mut again = stream.allocate::<u8>(64)?;
+            beside.fill(&mut again, 1)
+        });
+        let graph = graph.unwrap();
+        assert_eq!(pool.unused(), 128);
+        let places: Vec<(usize, Vec<usize>)> =
+            graph.work.operations.iter().map(|recorded| (recorded.lane, recorded.after.clone())).collect();
+        assert_eq!(places, [(0, vec![]), (1, vec![]), (1, vec![0])]);
+    }
+
+    #[test]
+    fn a_capture_that_fails_gives_its_memory_back() {
+        let stream = stream();
+        let pool = stream.device().graph_pool();
+        let captured = stream.capture_with_pool(&pool, |stream| {
+            drop(stream.zeroed::<u8>(64)?);
+            stream.synchronize()
+        });
+        assert!(text(captured).contains("waits"));
+        assert_eq!(pool.unused(), 64);
+    }
+
+    #[test]
+    fn graphs_of_a_pool_have_right_results_in_any_order() {
+        let stream = stream();
+        let pool = stream.device().graph_pool();
+        let mut out = stream.zeroed::<u32>(2).unwrap();
+        let mut graphs = Vec::new();
+        for number in 0..2usize {
+            let graph = stream.capture_with_pool(&pool, |stream| {
+                let first = stream.upload(&[number as u32 + 1])?;
+                let mut second = stream.zeroed::<u32>(1)?;
+                stream.copy(&first, &mut second)?;
+                drop(first);
+                drop(stream.upload(&[99u32])?);
+                stream.copy(&second, out.slice_mut(number..=number)?)
+            });
+            graphs.push(graph.unwrap());
+        }
+        assert_eq!(pool.unused(), 8);
+        for graph in [1, 0, 0, 1] {
+            stream.fill(&mut out, 0).unwrap();
+            graphs[graph].launch(&stream).unwrap();
+            let mut expected = [0; 2];
+            expected[graph] = graph as u32 + 1;
+            assert_eq!(stream.download(&out).unwrap(), expected);
+        }
     }
 }

@@ -4,10 +4,12 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::capture_memory::{CaptureMemory, PoolBlock, Use};
+use super::graph_pool::SharedPool;
 use super::queued::Panics;
 use crate::backend::{
     BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction,
-    ImageRange, KernelArg, MemoryRange, RepeatedFunction, downcast,
+    ImageRange, KernelArg, KernelArgKind, Lease, MemoryPlace, MemoryRange, RepeatedFunction, downcast,
 };
 use crate::device::Device;
 use crate::error::{Error, Problem};
@@ -29,6 +31,7 @@ pub(super) struct RecordingStream {
 struct Recorder {
     /// Allocates memory.
     stream: Box<dyn BackendStream>,
+    pool: Arc<SharedPool>,
     state: Mutex<RecorderState>,
     /// Of the functions that the graph will call.
     panics: Arc<Panics>,
@@ -38,6 +41,7 @@ struct Recorder {
 struct RecorderState {
     operations: Vec<RecordedOperation>,
     lanes: Vec<LaneEnd>,
+    memory: CaptureMemory,
     is_finished: bool,
 }
 
@@ -56,17 +60,22 @@ pub(super) struct RecordedEvent {
 }
 
 impl Recorder {
-    fn new(device: &Device) -> Result<Recorder, Error> {
+    fn new(device: &Device, pool: Arc<SharedPool>) -> Result<Recorder, Error> {
         let stream = device.backend().stream();
         let stream = stream.map_err(|problem| Error::from_device(&device.to_string(), problem))?;
+        if !pool.is_of(stream.context()) {
+            return Err(Error::device(&device.to_string(), "the graph pool is of another device")
+                .with_hint("make it by `Device::graph_pool` of the stream's device"));
+        }
         let state = RecorderState { lanes: vec![LaneEnd::default()], ..RecorderState::default() };
-        Ok(Recorder { stream, state: Mutex::new(state), panics: Arc::default() })
+        Ok(Recorder { stream, pool, state: Mutex::new(state), panics: Arc::default() })
     }
 
     /// The work; nothing can be added from now on.
     fn finish(&self) -> RecordedWork {
         let mut state = self.lock();
         state.is_finished = true;
+        self.pool.give_back(mem::take(&mut state.memory).into_unused());
         RecordedWork { lanes: state.lanes.len(), operations: mem::take(&mut state.operations) }
     }
 
@@ -100,9 +109,24 @@ impl LaneEnd {
 }
 
 impl RecordingStream {
-    /// The first stream of a capture for `device`.
-    pub(super) fn new(device: &Device) -> Result<RecordingStream, Error> {
-        Ok(RecordingStream { recorder: Arc::new(Recorder::new(device)?), lane: 0 })
+    /// The first stream of a capture for `device`, with memory of `pool`.
+    pub(super) fn new(device: &Device, pool: Arc<SharedPool>) -> Result<RecordingStream, Error> {
+        Ok(RecordingStream { recorder: Arc::new(Recorder::new(device, pool)?), lane: 0 })
+    }
+
+    /// Memory for a buffer of `size` bytes, at least 1. What it holds is unspecified.
+    pub(super) fn lease(&self, size: usize) -> Result<(Arc<dyn BackendMemory>, Arc<Lease>), Problem> {
+        let mut state = self.recorder.open()?;
+        if self.recorder.stream.reuses_memory() {
+            if let Some(leased) = state.memory.lease_again(size, self.lane) {
+                return Ok(leased);
+            }
+            if let Some(block) = self.recorder.pool.take(size) {
+                return Ok(state.memory.lease(block));
+            }
+        }
+        let memory = self.recorder.stream.allocate(size)?;
+        Ok(state.memory.lease(PoolBlock { memory, size }))
     }
 
     /// The work of all streams of the capture, which take no more from now on.
@@ -123,16 +147,28 @@ impl RecordingStream {
         range: NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
-        let args = args.iter().map(KeptArg::new).collect::<Result<Vec<_>, _>>()?;
-        let launch = RecordedLaunch { kernel: kernel.clone(), name: name.clone(), range, args };
-        self.add(Operation::Launch(launch))
+        let mut used = Vec::new();
+        let mut kept = Vec::with_capacity(args.len());
+        for arg in args {
+            if let KernelArgKind::Memory(range) = arg.0 {
+                used.push(range);
+            }
+            kept.push(KeptArg::new(arg)?);
+        }
+        let launch = RecordedLaunch { kernel: kernel.clone(), name: name.clone(), range, args: kept };
+        self.add(&used, Operation::Launch(launch))
     }
 
-    fn add(&self, operation: Operation) -> Result<(), Problem> {
+    /// Adds `operation`, which uses the ranges `used`.
+    fn add(&self, used: &[MemoryRange<'_>], operation: Operation) -> Result<(), Problem> {
         let mut state = self.recorder.open()?;
         let number = state.operations.len();
         let end = state.end(self.lane)?;
-        let before = mem::replace(end, LaneEnd { own: Some(number), others: Vec::new() });
+        let mut before = mem::replace(end, LaneEnd { own: Some(number), others: Vec::new() });
+        for range in used {
+            let after = state.memory.note_use(range, Use { lane: self.lane, operation: number });
+            after.into_iter().for_each(|operation| before.add(operation));
+        }
         state.operations.push(RecordedOperation { operation, lane: self.lane, after: before.others });
         Ok(())
     }
@@ -166,12 +202,13 @@ impl BackendStream for RecordingStream {
         self.recorder.stream.context()
     }
 
+    /// Memory that nothing else of the capture has.
     fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
         self.recorder.stream.allocate(size)
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
-        self.add(Operation::Write { to: KeptRange::new(to)?, bytes: bytes.into() })
+        self.add(&[to], Operation::Write { to: KeptRange::new(to)?, bytes: bytes.into() })
     }
 
     fn read(&self, _: MemoryRange<'_>, _: &mut [u8]) -> Result<(), Problem> {
@@ -187,7 +224,7 @@ impl BackendStream for RecordingStream {
     }
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        self.add(Operation::Copy { from: KeptRange::new(from)?, to: KeptRange::new(to)? })
+        self.add(&[from, to], Operation::Copy { from: KeptRange::new(from)?, to: KeptRange::new(to)? })
     }
 
     fn copy_from(
@@ -200,12 +237,17 @@ impl BackendStream for RecordingStream {
         Err(Problem::with_hint(problem, "copy before or after `graph.launch(&stream)`"))
     }
 
+    fn prefetch(&self, _: MemoryRange<'_>, _: MemoryPlace) -> Result<(), Problem> {
+        let problem = "a graph cannot prefetch managed memory".to_string();
+        Err(Problem::with_hint(problem, "prefetch before `graph.launch(&stream)`, in the same stream"))
+    }
+
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
-        self.add(Operation::Fill { to: KeptRange::new(to)?, pattern })
+        self.add(&[to], Operation::Fill { to: KeptRange::new(to)?, pattern })
     }
 
     fn write_image(&self, to: ImageRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
-        self.add(Operation::WriteImage { to: KeptRegion::new(to), bytes: bytes.into() })
+        self.add(&[], Operation::WriteImage { to: KeptRegion::new(to), bytes: bytes.into() })
     }
 
     fn read_image(&self, _: ImageRange<'_>, _: &mut [u8]) -> Result<(), Problem> {
@@ -229,19 +271,19 @@ impl BackendStream for RecordingStream {
     }
 
     fn copy_to_image(&self, from: MemoryRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
-        self.add(Operation::CopyToImage { from: KeptRange::new(from)?, to: KeptRegion::new(to) })
+        self.add(&[from], Operation::CopyToImage { from: KeptRange::new(from)?, to: KeptRegion::new(to) })
     }
 
     fn copy_from_image(&self, from: ImageRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        self.add(Operation::CopyFromImage { from: KeptRegion::new(from), to: KeptRange::new(to)? })
+        self.add(&[to], Operation::CopyFromImage { from: KeptRegion::new(from), to: KeptRange::new(to)? })
     }
 
     fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
-        self.add(Operation::CopyImage { from: KeptRegion::new(from), to: KeptRegion::new(to) })
+        self.add(&[], Operation::CopyImage { from: KeptRegion::new(from), to: KeptRegion::new(to) })
     }
 
     fn fill_image(&self, to: ImageRange<'_>, color: FillColor) -> Result<(), Problem> {
-        self.add(Operation::FillImage { to: KeptRegion::new(to), color })
+        self.add(&[], Operation::FillImage { to: KeptRegion::new(to), color })
     }
 
     fn call(&self, _: HostFunction) -> Result<(), Problem> {
@@ -252,7 +294,7 @@ impl BackendStream for RecordingStream {
     }
 
     fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
-        self.add(Operation::Call { function: function.clone(), context: self.context() })
+        self.add(&[], Operation::Call { function: function.clone(), context: self.context() })
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

@@ -94,11 +94,14 @@ impl Stream {
         let size = len.checked_mul(size_of::<T>());
         let size =
             size.ok_or_else(|| self.problem(format!("{len} values are more than 2^64 bytes").into()))?;
+        let failed =
+            |problem: Problem| self.problem(problem.during(&format!("cannot allocate {size} bytes")));
         // No driver has empty buffers.
-        let memory = self.backend.allocate(size.max(1));
-        let memory = memory
-            .map_err(|problem| self.problem(problem.during(&format!("cannot allocate {size} bytes"))))?;
-        Ok(Buffer::new(memory, len))
+        if let Some(recording) = &self.recording {
+            let (memory, lease) = recording.lease(size.max(1)).map_err(failed)?;
+            return Ok(Buffer::with_lease(memory, lease, len));
+        }
+        Ok(Buffer::new(self.backend.allocate(size.max(1)).map_err(failed)?, len))
     }
 
     /// Copies `values` to the device, after the work that the stream has.

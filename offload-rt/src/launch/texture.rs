@@ -71,6 +71,7 @@ impl Texture {
     /// The number that kernels take, for a member of a structure that is passed by value. It is invalid once this is
     /// dropped.
     pub fn raw(&self) -> u64 {
+        self.backend.give_away();
         self.backend.number()
     }
 
@@ -91,6 +92,7 @@ impl Surface {
 
     /// As [`Texture::raw`].
     pub fn raw(&self) -> u64 {
+        self.backend.give_away();
         self.backend.number()
     }
 

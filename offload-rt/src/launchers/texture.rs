@@ -8,7 +8,9 @@ use super::current::Current;
 use super::elements::{ArrayHandle, TextureElements, TextureSource};
 use super::failure::{CudaError, Failure, INVALID_VALUE, NOT_SUPPORTED, Outcome, returned};
 use crate::error::Error;
-use crate::images::{AddressingMode, Coordinates, FilterMode, TextureSettings};
+use crate::images::{
+    AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat, TextureSettings,
+};
 
 /// `cudaReadModeNormalizedFloat`.
 const NORMALIZED_FLOAT: c_uint = 1;
@@ -84,13 +86,13 @@ unsafe fn create_texture(
     let Some(description) = (unsafe { description.as_ref() }) else {
         return Err(Failure::new(INVALID_VALUE, "a texture has a description, null is given"));
     };
-    if description.is_srgb != 0 {
-        return Err(Failure::new(NOT_SUPPORTED, "textures do not convert from sRGB"));
-    }
     // SAFETY: by the contract.
     let mut source = unsafe { source(resource) }?;
     if description.read_mode == NORMALIZED_FLOAT {
         source.format = normalized(source.format);
+        if description.is_srgb != 0 {
+            source.format = srgb(source.format)?;
+        }
     }
     let settings = description.settings()?;
     settings
@@ -162,6 +164,16 @@ unsafe fn source(resource: *const ResourceDescriptor) -> Outcome<TextureSource> 
             _ => Err(Failure::new(NOT_SUPPORTED, format!("a resource of kind {kind}: there are no mipmaps"))),
         }
     }
+}
+
+/// The format of which kernels read linear numbers.
+fn srgb(format: ImageFormat) -> Outcome<ImageFormat> {
+    let colors = ImageFormat::new(ChannelOrder::Rgba, ChannelType::UnormInt8);
+    if format != colors {
+        let problem = format!("textures convert four channels of 8 bits from sRGB, and not {format}");
+        return Err(Failure::new(NOT_SUPPORTED, problem));
+    }
+    Ok(ImageFormat::new(ChannelOrder::SRgba, ChannelType::UnormInt8))
 }
 
 impl TextureDescriptor {

@@ -12,6 +12,7 @@ mod library;
 mod object;
 mod program;
 mod queue;
+mod svm;
 #[cfg(test)]
 mod tests;
 
@@ -21,3 +22,4 @@ pub(super) use self::image::{ImageDescriptor, SamplerDescriptor};
 pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Image, Kernel, Program, Sampler};
 pub(super) use self::program::KernelArg;
 pub(super) use self::queue::Region;
+pub(super) use self::svm::SharedMemory;

@@ -5,14 +5,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::api::{Buffer, ClResult};
 use super::context::{ClContext, id_of};
+use super::managed::ManagedMemory;
+use super::stream::ClStream;
 use crate::backend::{BackendMemory, ContextId};
 use crate::block_pool::{QueueId, size_class};
+use crate::error::Problem;
 
 #[derive(Debug)]
 pub(super) struct ClMemory {
-    buffer: Arc<Buffer>,
     context: ContextId,
-    pooled: Option<Pooled>,
+    held: MemoryHeld,
+}
+
+#[derive(Debug)]
+enum MemoryHeld {
+    Pooled(Arc<Buffer>, Pooled),
+    /// It is the caller's.
+    Own(Buffer),
+    /// The program uses it too.
+    Managed(ManagedMemory),
 }
 
 /// A buffer that goes back to its queue.
@@ -34,30 +45,44 @@ impl ClMemory {
             None => create(context, size, class)?,
         };
         let pooled = Pooled { context: context.clone(), queue, is_shared: AtomicBool::new(false), size };
-        Ok(ClMemory { buffer, context: context.id(), pooled: Some(pooled) })
+        Ok(ClMemory { context: context.id(), held: MemoryHeld::Pooled(buffer, pooled) })
+    }
+
+    /// Memory that the program uses too; `None` if the device has none.
+    pub(super) fn managed(context: &Arc<ClContext>, size: usize) -> ClResult<Option<ClMemory>> {
+        let managed = ManagedMemory::new(context.clone(), size)?;
+        Ok(managed.map(|managed| ClMemory { context: context.id(), held: MemoryHeld::Managed(managed) }))
     }
 
     /// The caller's memory.
     pub(super) fn from_buffer(buffer: Buffer) -> ClResult<ClMemory> {
         let context = id_of(buffer.context_handle()?);
-        Ok(ClMemory { buffer: Arc::new(buffer), context, pooled: None })
+        Ok(ClMemory { context, held: MemoryHeld::Own(buffer) })
     }
 
-    /// The buffer for a command of `queue`.
-    pub(super) fn for_queue(&self, queue: QueueId) -> &Buffer {
-        if self.pooled.as_ref().is_some_and(|pooled| pooled.queue != queue) {
-            return self.shared();
+    /// The buffer for a command of `stream`.
+    pub(super) fn for_stream(&self, stream: &ClStream) -> &Buffer {
+        match &self.held {
+            MemoryHeld::Pooled(buffer, pooled) if pooled.queue == stream.pool_queue() => buffer,
+            MemoryHeld::Managed(managed) => {
+                managed.use_in(stream.queues());
+                &managed.buffer
+            }
+            _ => self.shared(),
         }
-        &self.buffer
     }
 
     /// The buffer for users that no queue orders.
     pub(super) fn shared(&self) -> &Buffer {
-        if let Some(pooled) = &self.pooled {
-            // The drop of the memory comes after all uses.
-            pooled.is_shared.store(true, Ordering::Relaxed);
+        match &self.held {
+            MemoryHeld::Pooled(buffer, pooled) => {
+                // The drop of the memory comes after all uses.
+                pooled.is_shared.store(true, Ordering::Relaxed);
+                buffer
+            }
+            MemoryHeld::Own(buffer) => buffer,
+            MemoryHeld::Managed(managed) => &managed.buffer,
         }
-        &self.buffer
     }
 }
 
@@ -77,13 +102,13 @@ fn create(context: &ClContext, size: usize, class: u64) -> ClResult<(Arc<Buffer>
 
 impl Drop for ClMemory {
     fn drop(&mut self) {
-        let Some(pooled) = &self.pooled else { return };
+        let MemoryHeld::Pooled(buffer, pooled) = &self.held else { return };
         let pool = &pooled.context.pool;
         if pooled.is_shared.load(Ordering::Relaxed) {
             // The driver releases it after the work of all queues.
             pool.forget(pooled.size);
         } else {
-            pool.give_back(pooled.queue, pooled.size, self.buffer.clone());
+            pool.give_back(pooled.queue, pooled.size, buffer.clone());
         }
     }
 }
@@ -91,5 +116,19 @@ impl Drop for ClMemory {
 impl BackendMemory for ClMemory {
     fn context(&self) -> ContextId {
         self.context
+    }
+
+    fn begin_program_access(&self) -> Result<*mut u8, Problem> {
+        match &self.held {
+            MemoryHeld::Managed(managed) => managed.map(),
+            _ => Err("it is not managed memory".to_string().into()),
+        }
+    }
+
+    fn end_program_access(&self) -> Result<(), Problem> {
+        match &self.held {
+            MemoryHeld::Managed(managed) => managed.unmap(),
+            _ => Ok(()),
+        }
     }
 }

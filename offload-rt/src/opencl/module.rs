@@ -22,7 +22,6 @@ use crate::backend::{
 use crate::backend::{
     KernelArg, KernelArgKind, no_textures, refuse_mode, refuse_shared_memory, uneven_range,
 };
-use crate::block_pool::QueueId;
 use crate::error::{Error, Problem};
 use crate::group_size::{GroupSizes, USUAL_GROUP};
 use crate::properties::KernelProperties;
@@ -211,7 +210,7 @@ pub(super) unsafe fn enqueue(
             local_memory = local_memory.saturating_add(size as u64);
         }
         // SAFETY: as promised.
-        parts.extend(unsafe { set(kernel, index, *arg, stream.pool_queue())? });
+        parts.extend(unsafe { set(kernel, index, *arg, stream)? });
     }
     if let Some(most) = stream.local_memory().filter(|most| local_memory > *most) {
         return Err(too_much_local_memory(local_memory, most));
@@ -286,19 +285,19 @@ unsafe fn set(
     kernel: &Kernel,
     index: u32,
     arg: KernelArg<'_>,
-    queue: QueueId,
+    stream: &ClStream,
 ) -> Result<Option<Buffer>, Problem> {
     let mut part = None;
     let arg = match arg.0 {
         KernelArgKind::Value(bytes) => Arg::Value(bytes),
         KernelArgKind::Local(size) => Arg::Local(size),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            Arg::Buffer(downcast::<ClMemory>(memory.get())?.for_queue(queue))
+            Arg::Buffer(downcast::<ClMemory>(memory.get())?.for_stream(stream))
         }
         // There is no object for an empty part, and no byte that the kernel may access.
         KernelArgKind::Memory(MemoryRange { size: 0, .. }) => Arg::NoBuffer,
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let created = downcast::<ClMemory>(memory.get())?.for_queue(queue).part(offset, size);
+            let created = downcast::<ClMemory>(memory.get())?.for_stream(stream).part(offset, size);
             let created = created.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(

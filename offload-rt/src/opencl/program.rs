@@ -17,13 +17,14 @@ use super::image::{self, ClImage, ClSampler};
 use super::kernel_properties::{
     CL_KERNEL_REGISTER_COUNT_INTEL, CL_KERNEL_SPILL_MEM_SIZE_INTEL, kernel_count, kernel_number,
 };
+use super::memory::ClMemory;
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, BuiltImage};
 use super::records::{self, Record};
 use super::stream::ClStream;
 use crate::backend::{
-    BackendDevice, BackendHostMemory, BackendImage, BackendModule, BackendOutput, BackendPool,
+    BackendDevice, BackendHostMemory, BackendImage, BackendMemory, BackendModule, BackendOutput, BackendPool,
     BackendSampler, BackendStream, ImageLayout, StreamPriority,
 };
 use crate::entry::{Entry, LoadedImage};
@@ -103,6 +104,11 @@ impl BackendDevice for ClDevice {
 
     fn sampler(&self, settings: SamplerSettings) -> Result<Arc<dyn BackendSampler>, Problem> {
         Ok(Arc::new(ClSampler::new(&*self.context()?, settings)?))
+    }
+
+    fn allocate_managed(&self, size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        let memory = ClMemory::managed(&self.context()?, size).map_err(|error| error.to_string())?;
+        Ok(memory.map(|memory| Arc::new(memory) as Arc<dyn BackendMemory>))
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {

@@ -15,7 +15,7 @@ use super::image::ClImage;
 use super::memory::ClMemory;
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
-    MemoryRange, StreamPriority, downcast,
+    MemoryPlace, MemoryRange, StreamPriority, downcast,
 };
 use crate::block_pool::QueueId;
 use crate::error::Problem;
@@ -25,7 +25,7 @@ use crate::images::FillColor;
 #[derive(Debug)]
 pub(super) struct ClStream {
     // Released in this order.
-    current: RwLock<Current>,
+    current: Arc<RwLock<Current>>,
     context: Arc<ClContext>,
     priority: Option<cl_queue_priority_khr>,
     pool_queue: QueueId,
@@ -100,7 +100,7 @@ impl ClStream {
         priority: Option<cl_queue_priority_khr>,
     ) -> ClStream {
         let pool_queue = context.pool.add_queue();
-        ClStream { current: RwLock::new(current), context, priority, pool_queue }
+        ClStream { current: Arc::new(RwLock::new(current)), context, priority, pool_queue }
     }
 
     /// Bytes of local memory that a work-group has, if the driver tells.
@@ -143,8 +143,13 @@ impl ClStream {
         self.pool_queue
     }
 
+    /// Its queue now and later, for what waits for the work of the stream.
+    pub(super) fn queues(&self) -> &Arc<RwLock<Current>> {
+        &self.current
+    }
+
     fn region<'m>(&self, range: MemoryRange<'m>) -> Result<Region<'m>, Problem> {
-        let buffer = downcast::<ClMemory>(range.memory.get())?.for_queue(self.pool_queue);
+        let buffer = downcast::<ClMemory>(range.memory.get())?.for_stream(self);
         Ok(Region { buffer, offset: range.offset, size: range.size })
     }
 
@@ -210,6 +215,12 @@ impl BackendStream for ClStream {
             .queue
             .copy(self.region(from)?, self.region(to)?)
             .map_err(failed("cannot copy between buffers"))
+    }
+
+    fn prefetch(&self, range: MemoryRange<'_>, place: MemoryPlace) -> Result<(), Problem> {
+        let region = self.region(range)?;
+        let moved = self.current().queue.migrate(region.buffer, place == MemoryPlace::Program);
+        moved.map_err(failed("cannot prefetch managed memory"))
     }
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
@@ -282,6 +293,11 @@ impl BackendStream for ClStream {
     fn call(&self, function: HostFunction) -> Result<(), Problem> {
         let called = self.current().queue.call(&self.context.context, function);
         called.map_err(failed("cannot call a host function"))
+    }
+
+    fn mark(&self) -> Result<Box<dyn BackendEvent>, Problem> {
+        let marked = self.current().queue.mark();
+        Ok(self.event(marked.map_err(failed("cannot make an event"))?))
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

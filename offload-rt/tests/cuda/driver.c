@@ -111,6 +111,9 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 75: *value = 9; break;
     case 76: *value = 0; break;
     case 88: *value = 0; break; /* ordinary memory is staged */
+#ifndef OLD
+    case 89: *value = 1; break; /* managed memory while kernels run */
+#endif
     case 97: *value = OPT_IN_LIMIT; break;
     case 115: *value = 0; break; /* no pools of memory */
     default: return INVALID_VALUE;
@@ -477,7 +480,16 @@ R cuMemcpyAsync(uint64_t to, uint64_t from, size_t size, void *stream) { return 
 R cuMemcpy(uint64_t to, uint64_t from, size_t size) { NEEDS_CONTEXT; return memcpy((void *)to, (void *)from, size), OK; }
 R cuMemAllocManaged(uint64_t *address, size_t size, unsigned flags)
 {
+    record(__func__);
     return flags == 1 || flags == 2 || flags == 4 ? cuMemAlloc_v2(address, size) : INVALID_VALUE;
+}
+R cuMemPrefetchAsync(uint64_t address, size_t size, int device, void *stream)
+{
+    NEEDS_CONTEXT;
+    char call[64];
+    snprintf(call, sizeof call, "%s(%d)", __func__, device);
+    record(call);
+    return address && size && device >= -1 && device < DEVICES && is_here(stream) && !capturing(stream) ? OK : INVALID_VALUE;
 }
 struct rows { size_t from_x, from_y; unsigned from_kind; const void *from_host; uint64_t from; void *from_array; size_t from_pitch;
               size_t to_x, to_y; unsigned to_kind; void *to_host; uint64_t to; void *to_array; size_t to_pitch, width, height; };
@@ -582,7 +594,7 @@ R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_con
 MEMSET(cuMemsetD8Async, unsigned char)
 MEMSET(cuMemsetD16Async, unsigned short)
 MEMSET(cuMemsetD32Async, unsigned)
-R cuCtxSynchronize(void) { NEEDS_CONTEXT; return OK; }
+R cuCtxSynchronize(void) { NEEDS_CONTEXT; record(__func__); return OK; }
 R cuMemGetInfo_v2(size_t *left, size_t *total) { NEEDS_CONTEXT; return *left = 1 << 29, *total = 1 << 30, OK; }
 static void *locked; /* the last */
 R cuMemHostAlloc(void **memory, size_t size, unsigned flags)

@@ -373,6 +373,21 @@ R hipMalloc(void **memory, size_t size)
     buffers++;
     return *memory = head + HEAD, OK;
 }
+#ifndef OLD
+R hipDeviceGetAttribute(int *value, unsigned attribute, int device)
+{
+    enum { CONCURRENT_MANAGED_ACCESS = 9 };
+    if (attribute != CONCURRENT_MANAGED_ACCESS || device < 0 || device >= DEVICES) return INVALID_VALUE;
+    return *value = 1, OK;
+}
+R hipMallocManaged(void **memory, size_t size, unsigned flags) { return flags == 1 ? hipMalloc(memory, size) : INVALID_VALUE; }
+R hipMemPrefetchAsync(const void *memory, size_t size, int device, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    return memory && size && device >= -1 && device < DEVICES && !stream->graph ? OK : INVALID_VALUE;
+}
+#endif
 R hipFree(void *memory)
 {
     CALL;

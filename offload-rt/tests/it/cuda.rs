@@ -12,6 +12,7 @@ mod dlpack;
 mod graphs;
 mod launches;
 mod linked;
+mod managed;
 mod peers;
 mod pools;
 mod prints;

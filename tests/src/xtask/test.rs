@@ -66,12 +66,14 @@ pub(crate) fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, Os
     let cuda = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
     let headers = setup::ensure_cuda(workspace, Toolkit::Headers)?;
     let packages = setup::ensure_wheel(workspace, Wheel::Decoder)?;
+    let numpy = setup::ensure_wheel(workspace, Wheel::Numpy)?;
     let fixtures = workspace.target_dir.join("fixtures");
     Ok(vec![
         (offload_tests::INTEL_RUNTIME_VAR, intel.into_os_string()),
         (offload_tests::CUDA_VAR, cuda.into_os_string()),
         (offload_tests::CUDA_HEADERS_VAR, headers.into_os_string()),
         (offload_tests::PYTHON_PACKAGES_VAR, packages.into_os_string()),
+        (offload_tests::NUMPY_VAR, numpy.into_os_string()),
         (offload_tests::TARGET_DIR_VAR, fixtures.into_os_string()),
     ])
 }

@@ -52,6 +52,7 @@ mod lookups;
 mod macho;
 mod matrix;
 mod memory;
+mod numpy;
 mod object;
 mod opencl;
 mod opencl_c;

@@ -134,7 +134,9 @@ numbers! { hipError_t:
 numbers! { c_uint:
     hipEventDefault = 0,
     hipEventDisableTiming = 2,
+    hipDeviceAttributeConcurrentManagedAccess = 9,
     hipHostMallocPortable = 1,
+    hipMemAttachGlobal = 1,
     hipIpcMemLazyEnablePeerAccess = 1,
     hipStreamCaptureModeRelaxed = 2,
     hipStreamNonBlocking = 1,

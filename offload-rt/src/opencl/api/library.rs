@@ -44,7 +44,7 @@ macro_rules! table {
     };
 }
 
-// Of OpenCL 1.2 and earlier, but for the last four.
+// Of OpenCL 1.2 and earlier, but for the last six.
 table! {
     clBuildProgram: clBuildProgram_t,
     clCompileProgram: clCompileProgram_t,
@@ -68,6 +68,7 @@ table! {
     clEnqueueFillImage: clEnqueueFillImage_t,
     clEnqueueMapBuffer: clEnqueueMapBuffer_t,
     clEnqueueMarkerWithWaitList: clEnqueueMarkerWithWaitList_t,
+    clEnqueueMigrateMemObjects: clEnqueueMigrateMemObjects_t,
     clEnqueueNDRangeKernel: clEnqueueNDRangeKernel_t,
     clEnqueueReadBuffer: clEnqueueReadBuffer_t,
     clEnqueueReadImage: clEnqueueReadImage_t,
@@ -107,6 +108,8 @@ table! {
     clCreateProgramWithIL: clCreateProgramWithIL_t,
     clCreateProgramWithILKHR: clCreateProgramWithILKHR_t,
     clSetProgramSpecializationConstant: clSetProgramSpecializationConstant_t,
+    clSVMAlloc: clSVMAlloc_t,
+    clSVMFree: clSVMFree_t,
 }
 
 /// Calls a function of a table; an error if the library lacks it. What the function returns is not looked at.

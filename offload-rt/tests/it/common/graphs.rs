@@ -172,3 +172,41 @@ pub fn host_functions_are_called_at_each_launch(ready: &Ready) {
     drop(graph);
     assert_eq!(Arc::strong_count(&calls), 1);
 }
+
+/// Two graphs with one memory for their temporaries, launched in turn in two streams that nothing else orders.
+pub fn graphs_of_a_pool_run_one_after_the_other(ready: &Ready) {
+    const LEN: usize = 4096;
+    let first = &ready.stream;
+    let second = &first.device().stream().unwrap();
+    let ones = first.upload(&[1.0f32; LEN]).unwrap();
+    let mut sums = [first.zeroed::<f32>(LEN).unwrap(), first.zeroed::<f32>(LEN).unwrap()];
+    first.synchronize().unwrap();
+    let pool = first.device().graph_pool();
+    let mut graphs = Vec::new();
+    for (sum, factor) in sums.iter_mut().zip([2.0, 3.0]) {
+        let graph = first.capture_with_pool(&pool, |stream| {
+            let mut temporary = stream.zeroed::<f32>(LEN)?;
+            ready.add(stream, factor, &ones, &mut temporary)?;
+            ready.add(stream, 1.0, &temporary, sum)?;
+            drop(temporary);
+            let mut other = stream.allocate::<f32>(LEN)?;
+            stream.fill(&mut other, -1000.0)
+        });
+        graphs.push(graph.unwrap());
+        assert_eq!(pool.unused(), 4 * LEN as u64);
+    }
+    for _ in 0..10 {
+        graphs[0].launch(first).unwrap();
+        graphs[1].launch(second).unwrap();
+    }
+    assert_eq!(first.download(&sums[0]).unwrap(), [20.0; LEN]);
+    assert_eq!(second.download(&sums[1]).unwrap(), [30.0; LEN]);
+}
+
+pub fn a_pool_of_another_device_is_refused(ready: &Ready) {
+    let pool = ready.stream.device().graph_pool();
+    ready.stream.capture_with_pool(&pool, |_| Ok(())).unwrap();
+    let host = offload_rt::Device::host().stream().unwrap();
+    let error = host.capture_with_pool(&pool, |_| Ok(())).unwrap_err().to_string();
+    assert!(error.contains("another device") && error.contains("hint: "), "{error}");
+}

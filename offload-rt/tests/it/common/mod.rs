@@ -10,6 +10,8 @@ pub mod images;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod launches;
 #[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod managed;
+#[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod peers;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod pools;

@@ -45,3 +45,15 @@ fn threads_launch_one_graph() {
 fn host_functions_are_called_at_each_launch() {
     graphs::host_functions_are_called_at_each_launch(&ready());
 }
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn graphs_of_a_pool_run_one_after_the_other() {
+    graphs::graphs_of_a_pool_run_one_after_the_other(&ready());
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_pool_of_another_device_is_refused() {
+    graphs::a_pool_of_another_device_is_refused(&ready());
+}

@@ -188,6 +188,54 @@ fn a_graph_of_the_stand_in_is_captured_once_and_launched_with_one_call() {
 }
 
 #[test]
+fn a_graph_of_a_pool_waits_for_the_one_before() {
+    if found().is_some() {
+        return;
+    }
+    let test = "cuda::graphs::graphs_of_a_pool_run_one_after_the_other";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    let launched = ran.calls.lines().skip_while(|line| !line.starts_with("cuGraphLaunch"));
+    let launched: Vec<&str> = launched.take_while(|line| !line.starts_with("cuMemcpyDtoHAsync")).collect();
+    let around = ["cuGraphLaunch 0", "cuEventRecord 0", "cuStreamWaitEvent 0"];
+    let order: Vec<&str> = launched.into_iter().filter(|line| around.contains(line)).collect();
+    let again = &order[order.len() - 15..];
+    assert_eq!(
+        again,
+        [["cuStreamWaitEvent 0", "cuGraphLaunch 0", "cuEventRecord 0"]; 5].concat(),
+        "{}",
+        ran.calls
+    );
+}
+
+#[test]
+fn managed_memory_goes_to_the_device_and_to_the_program() {
+    if found().is_some() {
+        return;
+    }
+    let ran = with_stand_in("NEW", &["--exact", "cuda::managed::the_program_sees_what_kernels_wrote"]);
+    let calls = ran.calls.lines().filter(|line| line.starts_with("cuMem") && line.contains(['M', 'P']));
+    let calls: Vec<&str> =
+        calls.filter(|line| line.contains("Managed") || line.contains("Prefetch")).collect();
+    let moved = ["cuMemPrefetchAsync(0) 0", "cuMemPrefetchAsync(-1) 0"];
+    assert_eq!(calls, [["cuMemAllocManaged 0"].as_slice(), &moved, &moved, &moved].concat(), "{}", ran.calls);
+}
+
+#[test]
+fn images_of_the_stand_in_are_dropped_without_a_wait() {
+    if found().is_some() {
+        return;
+    }
+    let ran =
+        with_stand_in("NEW", &["--exact", "cuda::textures::a_dropped_image_is_released_after_its_work"]);
+    let (_, after) = ran.calls.split_once("cuArray3DCreate").unwrap();
+    let (before, _) = after.rsplit_once("cuMemcpyDtoHAsync").unwrap();
+    assert_eq!(before.matches("cuArrayDestroy").count(), 8, "{}", ran.calls);
+    assert!(!before.contains("Synchronize"), "{}", ran.calls);
+    // Each is released after an event that was recorded when it was dropped.
+    assert!(before.contains("cuEventRecord 0\ncuTexObjectDestroy 0\n"), "{}", ran.calls);
+}
+
+#[test]
 fn what_kernels_of_the_stand_in_print_is_printed() {
     if found().is_some() {
         return;

@@ -26,6 +26,18 @@ fn what_gpus_lack_of_images_is_refused() {
     images::what_gpus_lack_of_images_is_refused(&ready());
 }
 
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn graphs_fill_images() {
+    images::graphs_fill_images(&ready());
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_dropped_image_is_released_after_its_work() {
+    images::a_dropped_image_is_released_after_its_work(&ready());
+}
+
 /// Of what an image and its objects are dropped before the graph is launched, it keeps what it needs.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

@@ -65,3 +65,27 @@ fn what_gpus_lack_of_images_is_refused() {
 fn host_functions_are_called_at_each_launch() {
     graphs::host_functions_are_called_at_each_launch(&ready());
 }
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn graphs_of_a_pool_run_one_after_the_other() {
+    graphs::graphs_of_a_pool_run_one_after_the_other(&ready());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_pool_of_another_device_is_refused() {
+    graphs::a_pool_of_another_device_is_refused(&ready());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn graphs_fill_images() {
+    images::graphs_fill_images(&ready());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_dropped_image_is_released_after_its_work() {
+    images::a_dropped_image_is_released_after_its_work(&ready());
+}

@@ -121,6 +121,29 @@ fn a_cooperative_launch_is_one_call() {
 }
 
 #[test]
+fn images_are_released_when_their_work_is_done() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::graphs::a_dropped_image_is_released_after_its_work"]);
+    let calls = calls(directory.path());
+    let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
+    let first = names.iter().position(|name| *name == "hipArray3DCreate").unwrap();
+    let waited = first + names[first..].iter().position(|name| *name == "hipStreamSynchronize").unwrap();
+    let last = waited + names[waited..].iter().position(|name| *name == "hipModuleUnload").unwrap();
+    let count =
+        |from: usize, to: usize, name: &str| names[from..to].iter().filter(|called| **called == name).count();
+    assert_eq!(count(first, waited, "hipDeviceSynchronize"), 0, "{names:?}");
+    // The stand-in goes on with its work at each query.
+    for (name, all) in [("hipArrayDestroy", 9), ("hipTexObjectDestroy", 8), ("hipDestroySurfaceObject", 8)] {
+        let [before, after] = [count(first, waited, name), count(waited, last, name)];
+        assert!(before + after == all && after > 0, "{name}: {names:?}");
+    }
+}
+
+#[test]
 fn a_thread_keeps_its_own_device() {
     if found().is_some() {
         return;

@@ -43,6 +43,51 @@ fn a_graph_launches_kernels_with_their_local_memory_and_new_arguments() {
     }
 }
 
+/// Kernels and the program use one memory in turns, and a graph keeps it from the program.
+#[test]
+fn managed_memory_is_that_of_kernels_and_the_program() {
+    let _alone = alone();
+    let mut tested = 0;
+    for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
+        let mut y = match device.managed::<f32>(256) {
+            Ok(managed) => managed,
+            Err(error) => {
+                assert!(error.to_string().contains("no managed memory"), "{error}");
+                continue;
+            }
+        };
+        tested += 1;
+        let saxpy = device.open(&image).unwrap().kernel("saxpy").unwrap();
+        let [stream, beside] = [device.stream().unwrap(), device.stream().unwrap()];
+        let x = stream.upload(&[1.0f32; 256]).unwrap();
+        stream.synchronize().unwrap();
+        let a = 2.0f32;
+        for round in 1..=4u8 {
+            stream.prefetch(&y).unwrap();
+            for stream in [&stream, &beside] {
+                let args = [KernelArg::value(&a), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+                // SAFETY: the buffers have an element for each work-item.
+                unsafe { saxpy.launch(stream, NdRange::linear_at_least(256, 64), &args) }.unwrap();
+                beside.wait_for(&stream.record().unwrap()).unwrap();
+            }
+            beside.prefetch_to_program(&y).unwrap();
+            let last = y.access(|y| {
+                y[0] += 100.0;
+                [y[0], y[255]]
+            });
+            let expected = [104.0 * f32::from(round), 4.0 * f32::from(round)];
+            assert_eq!(last.unwrap(), expected, "{device}");
+        }
+        let graph = stream.capture(|stream| stream.fill(&mut y, 3.0)).unwrap();
+        assert!(y.access(|_| ()).unwrap_err().to_string().contains("a graph"));
+        graph.launch(&stream).unwrap();
+        drop(graph);
+        assert_eq!(y.access(|y| y.to_vec()).unwrap(), [3.0; 256], "{device}");
+        assert_eq!(stream.download(&y).unwrap(), [3.0; 256], "{device}");
+    }
+    assert!(tested > 0, "no OpenCL device has shared virtual memory");
+}
+
 /// Rows of the table in `docs/streams.md` that a program can ask a device about.
 struct Table(Vec<Vec<String>>);
 
@@ -115,6 +160,14 @@ fn the_book_tells_what_each_back_end_has() {
             launched.is_ok(),
             "{device}: {launched:?}"
         );
+        let pool = device.graph_pool();
+        let shared = stream.capture_with_pool(&pool, |stream| stream.zeroed::<u32>(4).map(drop));
+        let launched = shared.and_then(|graph| graph.launch(&stream));
+        assert_eq!(table.has("memory that graphs share", column), launched.is_ok(), "{device}: {launched:?}");
+        match (table.cell("managed memory", column), device.managed::<f32>(8)) {
+            ("if the device has shared virtual memory", _) => {}
+            (cell, managed) => assert_eq!(cell != "no", managed.is_ok(), "{device}: {managed:?}"),
+        }
         let exportable = device.exportable_buffer::<u32>(4);
         assert_eq!(table.has("memory of other processes", column), exportable.is_ok(), "{device}");
         let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
