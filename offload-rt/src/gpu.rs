@@ -31,7 +31,9 @@ mod parameters;
 mod peers;
 mod pinned;
 mod pool;
+mod raw;
 mod retired;
+mod retired_list;
 mod stream;
 mod stream_handle;
 mod stream_users;
@@ -58,4 +60,5 @@ pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]
 pub(crate) use self::memory::GpuMemory;
 pub(crate) use self::pool::{PoolAccess, PoolProperties, RawPool};
-pub(crate) use self::retired::{Retired, release_all};
+pub(crate) use self::retired::release_all;
+pub(crate) use self::retired_list::Retired;

@@ -15,6 +15,7 @@ mod aspects;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod compiler;
 mod context;
+mod current_queue;
 mod device;
 mod device_properties;
 #[allow(unsafe_code, reason = "launches a kernel of this project")]

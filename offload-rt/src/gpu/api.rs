@@ -11,31 +11,15 @@ use super::context::{Context, ContextApi, Entered};
 use super::error::{ApiResult, ResultCode};
 use super::limits::Shape;
 use super::pool::{PoolAccess, RawPool};
+pub(crate) use super::raw::{
+    RawEvent, RawFunction, RawGraph, RawGraphExec, RawGraphNode, RawModule, RawStream,
+};
 use crate::backend::{IpcMemoryHandle, KernelArg};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
 use crate::range::LaunchMode;
-
-macro_rules! handles {
-    ($($handle:ident: $target:ident,)*) => {$(
-        /// The opaque target of a handle.
-        pub(crate) enum $target {}
-        pub(crate) type $handle = *mut $target;
-    )*};
-}
-
-// `CUevent` and `hipEvent_t`, and so on.
-handles! {
-    RawEvent: EventTarget,
-    RawFunction: FunctionTarget,
-    RawGraph: GraphTarget,
-    RawGraphExec: GraphExecTarget,
-    RawGraphNode: GraphNodeTarget,
-    RawModule: ModuleTarget,
-    RawStream: StreamTarget,
-}
 
 /// `CUstreamCallback`, `hipStreamCallback_t`.
 pub(crate) type RawCallback = extern "system" fn(RawStream, ResultCode, *mut c_void);

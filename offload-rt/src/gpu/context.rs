@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::error::{ApiResult, ResultTexts};
 use super::limits::Limits;
 use super::pool::{KEPT, PoolHandle, PoolProperties, RELEASE_THRESHOLD, RawPool};
-use super::retired::{Retired, RetiredObjects};
+use super::retired_list::{Retired, RetiredObjects};
 use crate::backend::ContextId;
 
 /// What a library makes current in a thread.

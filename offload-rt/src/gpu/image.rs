@@ -10,7 +10,8 @@ use super::array::{
 };
 use super::context::{Context, Entered};
 use super::memory::GpuMemory;
-use super::retired::{self, RetiredObject};
+use super::retired;
+use super::retired_list::RetiredObject;
 use super::stream_handle::StreamHandle;
 use super::stream_users::StreamUsers;
 use crate::backend::{

@@ -6,43 +6,13 @@
 
 use std::mem;
 use std::ptr;
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::sync::{PoisonError, TryLockError};
 
 use super::api::{DriverApi, RawEvent};
-use super::array::RawArray;
 use super::context::{Context, Entered};
 use super::error::{ApiResult, NOT_READY};
+use super::retired_list::{Retired, RetiredObject};
 use super::stream_users::StreamUsers;
-
-/// What is released.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum RetiredObject {
-    Array(RawArray),
-    Texture(u64),
-    Surface(u64),
-}
-
-/// An object that was dropped.
-#[derive(Debug)]
-pub(crate) struct Retired {
-    object: RetiredObject,
-    /// The ends of the work that uses it.
-    after: Vec<RawEvent>,
-}
-
-// SAFETY: the library's functions may be called from any thread.
-unsafe impl Send for Retired {}
-
-/// The objects of a context that wait for work.
-#[derive(Debug, Default)]
-pub(crate) struct RetiredObjects(Mutex<Vec<Retired>>);
-
-impl RetiredObjects {
-    /// All of them; the context goes.
-    pub(super) fn take(&mut self) -> Vec<Retired> {
-        mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner))
-    }
-}
 
 /// Releases `object` after the work of its users.
 pub(super) fn retire<A: DriverApi>(context: &Context<A>, users: &StreamUsers<A>, object: RetiredObject) {

@@ -69,12 +69,12 @@ impl<A: DriverApi> GpuStream<A> {
     /// A stream for the capture of a graph.
     pub(super) fn for_capture(
         context: Arc<Context<A>>,
-        memory: Arc<GraphMemory<A>>,
+        memory: Arc<GraphMemory>,
     ) -> ApiResult<GpuStream<A>, A> {
         GpuStream::with_role(context, StreamRole::Capturing(memory))
     }
 
-    fn with_role(context: Arc<Context<A>>, role: StreamRole<A>) -> ApiResult<GpuStream<A>, A> {
+    fn with_role(context: Arc<Context<A>>, role: StreamRole) -> ApiResult<GpuStream<A>, A> {
         let mut raw = ptr::null_mut();
         let entered = context.enter()?;
         // SAFETY: the context is current; the function writes one handle.
@@ -373,7 +373,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let direction = Direction::ToImage(Outside::Device(filled.address()));
         // SAFETY: the memory has the size of the region, and the graph keeps it.
         unsafe { self.copy_image_outside(&to, direction, &entered) }?;
-        graph.0.lock().unwrap_or_else(PoisonError::into_inner).push(filled);
+        graph.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(filled));
         Ok(())
     }
 

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::api::{DriverApi, RawStream};
 use super::context::Context;
 use super::event::GpuEvent;
-use super::memory::GpuMemory;
-use crate::backend::Owner;
+use crate::backend::{BackendMemory, Owner};
 use crate::error::Problem;
 
 /// What keeps a stream of the library: memory that it allocated or used needs it.
@@ -14,18 +13,18 @@ use crate::error::Problem;
 pub(super) struct StreamHandle<A: DriverApi> {
     pub(super) raw: RawStream,
     pub(super) context: Arc<Context<A>>,
-    pub(super) role: StreamRole<A>,
+    pub(super) role: StreamRole,
 }
 
 /// Memory of the graph's own, which its launches copy from.
 #[derive(Debug)]
-pub(super) struct GraphMemory<A: DriverApi>(pub(super) Mutex<Vec<GpuMemory<A>>>);
+pub(super) struct GraphMemory(pub(super) Mutex<Vec<Arc<dyn BackendMemory>>>);
 
 #[derive(Debug)]
-pub(super) enum StreamRole<A: DriverApi> {
+pub(super) enum StreamRole {
     Own,
     /// It takes the work of a graph, which does not run.
-    Capturing(Arc<GraphMemory<A>>),
+    Capturing(Arc<GraphMemory>),
     /// It is the caller's.
     Adopted {
         _owner: Owner,

@@ -13,7 +13,7 @@ use opencl_sys::{
 use super::answers::long;
 use super::api::{Buffer, ClResult, CommandQueue, SharedMemory};
 use super::context::ClContext;
-use super::stream::Current;
+use super::current_queue::Current;
 use crate::error::Problem;
 
 #[derive(Debug)]

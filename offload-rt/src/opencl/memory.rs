@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::api::{Buffer, ClResult};
 use super::context::{ClContext, id_of};
+use super::current_queue::StreamQueue;
 use super::managed::ManagedMemory;
-use super::stream::ClStream;
 use crate::backend::{BackendMemory, ContextId};
 use crate::block_pool::{QueueId, size_class};
 use crate::error::Problem;
@@ -60,12 +60,12 @@ impl ClMemory {
         Ok(ClMemory { context, held: MemoryHeld::Own(buffer) })
     }
 
-    /// The buffer for a command of `stream`.
-    pub(super) fn for_stream(&self, stream: &ClStream) -> &Buffer {
+    /// The buffer for a command of a stream with this queue.
+    pub(super) fn for_stream(&self, queue: StreamQueue<'_>) -> &Buffer {
         match &self.held {
-            MemoryHeld::Pooled(buffer, pooled) if pooled.queue == stream.pool_queue() => buffer,
+            MemoryHeld::Pooled(buffer, pooled) if pooled.queue == queue.id => buffer,
             MemoryHeld::Managed(managed) => {
-                managed.use_in(stream.queues());
+                managed.use_in(queue.current);
                 &managed.buffer
             }
             _ => self.shared(),

@@ -292,12 +292,12 @@ unsafe fn set(
         KernelArgKind::Value(bytes) => Arg::Value(bytes),
         KernelArgKind::Local(size) => Arg::Local(size),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            Arg::Buffer(downcast::<ClMemory>(memory.get())?.for_stream(stream))
+            Arg::Buffer(downcast::<ClMemory>(memory.get())?.for_stream(stream.queue()))
         }
         // There is no object for an empty part, and no byte that the kernel may access.
         KernelArgKind::Memory(MemoryRange { size: 0, .. }) => Arg::NoBuffer,
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let created = downcast::<ClMemory>(memory.get())?.for_stream(stream).part(offset, size);
+            let created = downcast::<ClMemory>(memory.get())?.for_stream(stream.queue()).part(offset, size);
             let created = created.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(

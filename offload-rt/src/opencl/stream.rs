@@ -11,6 +11,7 @@ use opencl_sys::{
 use super::answers::{has, text};
 use super::api::{ClError, ClResult, CommandQueue, DeviceId, Event, Image, Region};
 use super::context::ClContext;
+use super::current_queue::{Current, StreamQueue};
 use super::image::ClImage;
 use super::memory::ClMemory;
 use crate::backend::{
@@ -29,15 +30,6 @@ pub(super) struct ClStream {
     context: Arc<ClContext>,
     priority: Option<cl_queue_priority_khr>,
     pool_queue: QueueId,
-}
-
-/// The queue that takes commands. Profiling makes each command slower, so that a stream starts with a queue without it, and
-/// goes on with a profiled queue after its first event.
-#[derive(Debug)]
-pub(super) struct Current {
-    pub(super) queue: Arc<CommandQueue>,
-    /// It stays: it tells times, or is the caller's.
-    is_last: bool,
 }
 
 #[derive(Debug)]
@@ -138,18 +130,13 @@ impl ClStream {
         Ok(current.queue.clone())
     }
 
-    /// Its queue of the context's pool.
-    pub(super) fn pool_queue(&self) -> QueueId {
-        self.pool_queue
-    }
-
-    /// Its queue now and later, for what waits for the work of the stream.
-    pub(super) fn queues(&self) -> &Arc<RwLock<Current>> {
-        &self.current
+    /// Its queue now and later, for memory that waits for the work of the stream.
+    pub(super) fn queue(&self) -> StreamQueue<'_> {
+        StreamQueue { current: &self.current, id: self.pool_queue }
     }
 
     fn region<'m>(&self, range: MemoryRange<'m>) -> Result<Region<'m>, Problem> {
-        let buffer = downcast::<ClMemory>(range.memory.get())?.for_stream(self);
+        let buffer = downcast::<ClMemory>(range.memory.get())?.for_stream(self.queue());
         Ok(Region { buffer, offset: range.offset, size: range.size })
     }
 

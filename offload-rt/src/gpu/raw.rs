@@ -1,0 +1,20 @@
+//! Opaque handles of CUDA's driver and HIP's runtime.
+
+macro_rules! handles {
+    ($($handle:ident: $target:ident,)*) => {$(
+        /// The opaque target of a handle.
+        pub(crate) enum $target {}
+        pub(crate) type $handle = *mut $target;
+    )*};
+}
+
+// `CUevent` and `hipEvent_t`, and so on.
+handles! {
+    RawEvent: EventTarget,
+    RawFunction: FunctionTarget,
+    RawGraph: GraphTarget,
+    RawGraphExec: GraphExecTarget,
+    RawGraphNode: GraphNodeTarget,
+    RawModule: ModuleTarget,
+    RawStream: StreamTarget,
+}
