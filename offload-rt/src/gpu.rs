@@ -60,5 +60,7 @@ pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]
 pub(crate) use self::memory::GpuMemory;
 pub(crate) use self::pool::{PoolAccess, PoolProperties, RawPool};
+#[cfg(feature = "cuda")]
+pub(crate) use self::raw::handles;
 pub(crate) use self::retired::release_all;
 pub(crate) use self::retired_list::Retired;

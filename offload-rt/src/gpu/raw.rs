@@ -1,5 +1,6 @@
 //! Opaque handles of CUDA's driver and HIP's runtime.
 
+/// Defines types of handles, each with the opaque type that it points to.
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
         /// The opaque target of a handle.
@@ -7,6 +8,9 @@ macro_rules! handles {
         pub(crate) type $handle = *mut $target;
     )*};
 }
+
+#[cfg(feature = "cuda")]
+pub(crate) use handles;
 
 // `CUevent` and `hipEvent_t`, and so on.
 handles! {

@@ -52,9 +52,12 @@ pub(super) fn collect<A: DriverApi>(context: &Context<A>, entered: &Entered<'_, 
     };
     let api = entered.api();
     for retired in mem::take(&mut *waiting) {
-        // SAFETY: the events live, and are of the current context.
-        let is_needed = |event: &RawEvent| is_running::<A>(unsafe { api.query_event(*event) });
-        if retired.after.iter().any(is_needed) {
+        let mut is_needed = false;
+        for event in &retired.after {
+            // SAFETY: the events live, and are of the current context.
+            is_needed |= is_running::<A>(unsafe { api.query_event(*event) });
+        }
+        if is_needed {
             waiting.push(retired);
         } else {
             // SAFETY: the work that uses the object is done.

@@ -216,8 +216,8 @@ impl DriverApi for HipApi {
         let mut value = 0;
         let attribute = hipDeviceAttributeConcurrentManagedAccess;
         // SAFETY: the function writes one number.
-        let told = unsafe { call!(self, hipDeviceGetAttribute(&raw mut value, attribute, *device)) };
-        told.is_ok() && value != 0
+        let queried = unsafe { call!(self, hipDeviceGetAttribute(&raw mut value, attribute, *device)) };
+        queried.is_ok() && value != 0
     }
 
     fn has_peer_copy(&self) -> bool {

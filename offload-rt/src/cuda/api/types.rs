@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-use crate::gpu::{BoxCopy, CopyPlace, RawArray, ResultCode};
+use crate::gpu::{BoxCopy, CopyPlace, RawArray, ResultCode, handles};
 pub(crate) use crate::gpu::{
     RawEvent as CUevent, RawFunction as CUfunction, RawGraph as CUgraph, RawGraphExec as CUgraphExec,
     RawGraphNode as CUgraphNode, RawModule as CUmodule, RawStream as CUstream,
@@ -24,14 +24,6 @@ pub(crate) type CUfunction_attribute = c_uint;
 pub(crate) type CUjitInputType = c_uint;
 pub(crate) type CUjit_option = c_uint;
 pub(crate) type CUpointer_attribute = c_uint;
-
-macro_rules! handles {
-    ($($handle:ident: $target:ident,)*) => {$(
-        /// The opaque target of a handle.
-        pub(crate) enum $target {}
-        pub(crate) type $handle = *mut $target;
-    )*};
-}
 
 handles! {
     CUcontext: CUctx_st,
