@@ -62,13 +62,14 @@ pub fn rewrite(text: &str, constraints: Constraints) -> Option<String> {
     Some(changed)
 }
 
-/// Whether a text for an assembler is PTX: its instructions have types behind dots, where AMD's have underscores.
+/// Whether a text for an assembler is PTX: names of its instructions have types behind dots, where AMD's have underscores.
 pub fn is_ptx(template: &str) -> bool {
     template.split([';', '\n', '{']).any(|statement| {
         let words = statement.split_whitespace().find(|word| !word.starts_with('@'));
         let opcode = words.unwrap_or_default();
         let starts = opcode.starts_with(|c: char| c.is_ascii_lowercase());
-        starts && opcode.contains('.') && !opcode.contains('_')
+        let name = opcode.split_once('.').map(|(name, _)| name);
+        starts && name.is_some_and(|name| !name.contains('_'))
     })
 }
 
@@ -300,7 +301,9 @@ mod tests {
     #[test]
     fn ptx_is_told_from_the_assembly_of_amd() {
         assert!(is_ptx("cvt.rn.f16.f32 $0, $1;") && is_ptx("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, $1, 0;\n}"));
-        assert!(is_ptx("@p bra.uni done;"));
+        assert!(
+            is_ptx("@p bra.uni done;") && is_ptx("cp.async.commit_group;") && is_ptx("fence.acq_rel.gpu;")
+        );
         assert!(!is_ptx("s_nop 0") && !is_ptx("v_add_f32 $0, $1, $2") && !is_ptx("") && !is_ptx(".long 0"));
     }
 

@@ -11,12 +11,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use offload_clang::inline_ptx;
+use offload_clang::inline_ptx::{self, Constraints};
 use offload_clang::lookups::{SearchPath, directories};
 use offload_format::Hash128;
+use offload_ir::Machine;
 
 use self::reading::{
-    AMDGCN, Dependencies, FrontEnd, HOST, MadeFrontEnd, ReadFile, recorded, result_key, with_newest,
+    AMDGCN, Dependencies, FrontEnd, HOST, MadeFrontEnd, ReadFile, TYPES, recorded, result_key, with_newest,
 };
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::advice::gaps;
@@ -181,7 +182,7 @@ impl Session<'_> {
             let error = templates::explained(&self.sources.module, error);
             gaps::explained(host_code::explained(if is_elsewhere { ptx::explained(error) } else { error }))
         })?;
-        let content = output_of(action.tool, &output)?;
+        let content = self.without_inline_ptx(action, output_of(action.tool, &output)?);
         let mut read = Vec::new();
         for path in prerequisites(&fs::read_text(&deps)?) {
             if path == Path::new("-") || path.starts_with(scratch.path()) || own_headers::has(self, &path) {
@@ -191,6 +192,21 @@ impl Session<'_> {
         }
         let dependencies = self.with_lookups(action, read, search);
         Ok(Run { content, dependencies, printed: printed.stderr })
+    }
+
+    /// The IR that a front end made, without inline PTX where the machine is not NVIDIA's.
+    fn without_inline_ptx(&self, action: &FrontEnd<'_>, content: Vec<u8>) -> Vec<u8> {
+        let is_nvidias = preprocessed::constraints(&action.args) == Constraints::Nvidia;
+        let machine = match action.name {
+            AMDGCN => Machine::Amd,
+            HOST => Machine::Host,
+            TYPES if !is_nvidias => Machine::Amd,
+            _ => return content,
+        };
+        match std::str::from_utf8(&content) {
+            Ok(text) => offload_ir::with_inline_ptx(text, machine).into_bytes(),
+            Err(_) => content,
+        }
     }
 
     /// The same in two runs, the second of preprocessed text with inline PTX as clang takes it; `None` if the action or the

@@ -87,7 +87,7 @@ fn refuse_unsuited(sources: &Sources) -> Result<()> {
 }
 
 fn object(session: &Session<'_>, file: &SourceFile, archs: &str) -> Result<LauncherObject> {
-    let module = session.front_end(&front_end_action(session, file, archs)?)?;
+    let module = host_ir(session, file, archs)?;
     let text = module.read_text()?;
     refuse_lacking(file, &text)?;
     let rewritten = rewritten(session, file, &module)?;
@@ -96,6 +96,20 @@ fn object(session: &Session<'_>, file: &SourceFile, archs: &str) -> Result<Launc
         object: codegen(session, &rewritten)?,
         symbols,
         needs_cpp_library: offload_ir::needs_cpp_library(&text),
+    })
+}
+
+/// IR of the host part.
+///
+/// clang instantiates the bodies of kernels here too, where nvcc makes stubs of them. A body may need what its file defines
+/// for device code alone (`#if __CUDA_ARCH__ >= 800`): a part that is refused is compiled once more with that macro.
+fn host_ir(session: &Session<'_>, file: &SourceFile, archs: &str) -> Result<Blob> {
+    let as_host = front_end_action(session, file, archs, "")?;
+    session.front_end(&as_host).or_else(|error| {
+        let highest = archs.rsplit(',').next().unwrap_or_default();
+        let macros = format!("#define __CUDA_ARCH__ {highest}\n");
+        let as_device = front_end_action(session, file, archs, &macros)?;
+        session.front_end(&as_device).map_err(|_| error)
     })
 }
 
@@ -142,11 +156,21 @@ fn codegen(session: &Session<'_>, module: &Blob) -> Result<Blob> {
     session.step(&step, check::elf)
 }
 
-fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile, archs: &str) -> Result<FrontEnd<'s>> {
+/// The compile of the host part, with lines for the preprocessor before the file.
+fn front_end_action<'s>(
+    session: &Session<'s>,
+    file: &SourceFile,
+    archs: &str,
+    macros: &str,
+) -> Result<FrontEnd<'s>> {
     let vendor = nvptx::host_headers(session)?;
     let has_header = !vendor.header.is_empty();
     let input = if has_header {
-        Some(format!("{}{C_HEADERS}{DEVICE_BODIES}{}", vendor.header, front_end::include_line(&file.path)?))
+        Some(format!(
+            "{}{C_HEADERS}{DEVICE_BODIES}{macros}{}",
+            vendor.header,
+            front_end::include_line(&file.path)?
+        ))
     } else {
         None
     };

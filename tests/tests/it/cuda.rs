@@ -235,8 +235,8 @@ fn inline_ptx_is_an_error_with_its_line_for_others_than_nvidia() {
     project.write("build.rs", script);
     // clang takes the first, as its constraint is one of AMD's too, and not the second.
     for (text, line) in [
-        ("int y;\n  asm(\"add.s32 %0, %1, 1;\" : \"=r\"(y) : \"r\"(*x));\n  *x = y;", 3),
-        ("asm volatile(\"st.global.u32 [%0], 1;\" :: \"l\"(x));", 2),
+        ("int y;\n  asm(\"fns.b32 %0, %1, 0, 1;\" : \"=r\"(y) : \"r\"(*x));\n  *x = y;", 3),
+        ("asm volatile(\"cp.async.bulk.prefetch.L2.global [%0], 16;\" :: \"l\"(x));", 2),
     ] {
         project
             .write("kernels/dot.cu", &format!("extern \"C\" __global__ void dot(int *x) {{\n  {text}\n}}\n"));
@@ -251,6 +251,17 @@ fn inline_ptx_is_an_error_with_its_line_for_others_than_nvidia() {
     project.write("offload.toml", "targets = [\"host\"]\n[modules.cuda]\nonly = [\"nvptx\", \"cubin\"]\n");
     project.set("OFFLOAD_TARGETS", "host,nvptx:sm_80");
     assert!(project.run(&[]).starts_with("nvptx:sm_80 "));
+}
+
+/// The fixture has a digest of what an H200 computed.
+#[test]
+fn inline_ptx_computes_on_the_cpu_what_a_gpu_computes() {
+    let mut project = Project::with_shared_cache("inline-ptx");
+    project.set("OFFLOAD_TARGETS", "host,amdgcn:gfx1100");
+    let outcome = project.cargo(&["build", "--offline"]);
+    assert!(outcome.success && !outcome.text.contains("warning:"), "{}", outcome.text);
+    let printed = project.run(&["host"]);
+    assert!(printed.ends_with("host: right\n"), "{printed}");
 }
 
 #[test]

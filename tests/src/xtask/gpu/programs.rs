@@ -61,6 +61,7 @@ impl Programs<'_> {
         programs.push(self.fixture(&Fixture { name: "launchers", program: "offload-launchers" })?);
         programs.push(self.fixture(&Fixture { name: "numbers", program: "offload-numbers" })?);
         programs.push(self.fixture(&Fixture { name: "warps", program: "offload-warps" })?);
+        programs.push(self.fixture(&Fixture { name: "inline-ptx", program: "offload-inline-ptx" })?);
         programs.push(self.sub_groups()?);
         programs.push(self.candle()?);
         programs.push(self.fixture(&Fixture { name: "prints", program: "offload-prints" })?);

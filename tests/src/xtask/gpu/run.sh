@@ -47,6 +47,7 @@ run_all() {
     run launchers '^results are right' ./offload-launchers results
     run numbers '^cuda: right' ./offload-numbers
     run warps '^cuda: right' ./offload-warps cuda
+    run inline-ptx '^cuda: right' ./offload-inline-ptx cuda
     run sub-groups '^cuda: right' ./offload-sub-groups cuda
     run candle '^cuda: right' ./offload-candle cuda
     run prints '^cuda: right' ./offload-prints cuda

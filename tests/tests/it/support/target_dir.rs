@@ -68,6 +68,8 @@ fn seed() {
     run(&project, &seed, &["build", "--profile=dev"]);
     run(&with_devices, &seed, &["build", "--profile=dev"]);
     run(&project, &seed, &["check", "--profile=dev"]);
+    // `vendor` compiles for a release.
+    run(&project, &seed, &["check", "--release"]);
     // `report --matrix` builds in a directory of its own.
     let of_matrix = seed.join("offload-matrix");
     if !of_matrix.exists() {
