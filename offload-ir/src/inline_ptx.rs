@@ -17,6 +17,7 @@ mod memory;
 mod special;
 mod template;
 mod types;
+mod warp;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -132,7 +133,7 @@ impl<'l> Call<'l> {
                 // A place in memory.
                 return None;
             }
-            if constraint.starts_with(['=', '~']) {
+            if constraint.is_empty() || constraint.starts_with(['=', '~']) {
                 continue;
             }
             let argument = arguments.next()?;
@@ -235,10 +236,24 @@ mod tests {
     }
 
     #[test]
-    fn shared_memory_of_amd_is_addressed_in_32_bits() {
+    fn shared_memory_is_addressed_in_32_bits() {
         let line = call("ld.shared.u32 $0, [$1];", "=r,r", "i32", "i32 %x");
         assert!(function(&line, Machine::Amd).contains("load i32, ptr addrspace(3)"));
-        assert_eq!(with_inline_ptx(&line, Machine::Host), line);
+        let on_host = function(&line, Machine::Host);
+        assert!(on_host.contains("ptrtoint ptr @__offload_ptx_shared"), "{on_host}");
+        let global = line.replace("ld.shared", "ld.global");
+        assert_eq!(with_inline_ptx(&global, Machine::Host), global);
+    }
+
+    #[test]
+    fn exchanges_are_convergent() {
+        let line = call("shfl.sync.bfly.b32 $0, $1, 1, 31, -1;", "=r,r", "i32", "i32 %x");
+        let on_host = function(&line, Machine::Host);
+        assert!(
+            on_host.contains("nounwind convergent {")
+                && on_host.contains("@__offload_wait_warp() convergent")
+        );
+        assert!(function(&line, Machine::Amd).contains("@llvm.amdgcn.ds.bpermute"));
     }
 
     #[test]

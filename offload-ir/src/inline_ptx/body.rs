@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::template::{Guard, Instruction, Operand};
-use super::types::{Form, Kind, Machine, Type};
+use super::types::{Form, Kind, Machine, SHARED_SPACE, Type};
 
 /// A value in IR.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,6 +240,23 @@ impl Body {
             Form::Pointer(_) => self.emit(form, format!("inttoptr {} to {}", bits.typed(), form.text())),
             _ => self.emit(form, format!("bitcast {} to {}", bits.typed(), form.text())),
         })
+    }
+
+    /// A pointer to the shared memory of a block by the 32 bits that GPUs address it with. On a CPU these are the low bits
+    /// of an address near that of any variable in it.
+    pub(super) fn shared_pointer(&mut self, address: Value) -> Option<Value> {
+        /// A variable in shared memory, for its address.
+        const NEAR: &str = "@__offload_ptx_shared";
+        if self.machine == Machine::Amd {
+            return self.as_form(address, Form::Pointer(SHARED_SPACE));
+        }
+        self.declarations.push(format!("{NEAR} = internal global [4 x i8] undef, align 4"));
+        let near = self.as_bits(Value::new(Form::Pointer(0), NEAR.to_string()));
+        let low = self.resize(&near, 32, false);
+        let distance = self.binary("sub", &address, &low);
+        let distance = self.resize(&distance, 64, true);
+        let whole = self.binary("add", &near, &distance);
+        self.as_form(whole, Form::Pointer(0))
     }
 
     /// An integer in `width` bits.

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::template::{Instruction, Operand, Statement};
 use super::types::Type;
-use super::{arithmetic, bits, conversion, memory, special};
+use super::{arithmetic, bits, conversion, memory, special, warp};
 
 /// Adds the code of a statement; `None` for one that is not known.
 pub(super) fn lower(body: &mut Body, statement: &Statement) -> Option<()> {
@@ -32,6 +32,7 @@ fn lower_instruction(body: &mut Body, instruction: &Instruction) -> Option<()> {
             bits::lower(body, instruction)
         }
         "cvt" | "cvta" => conversion::lower(body, instruction),
+        "shfl" | "vote" | "ldmatrix" | "mma" => warp::lower(body, instruction),
         _ => memory::lower(body, instruction),
     }
 }

@@ -3,10 +3,7 @@
 
 use super::body::{Body, Value};
 use super::template::{Instruction, Operand};
-use super::types::{Form, Kind, Machine, Type};
-
-/// The address space of AMD's GPUs for memory that a block shares.
-const SHARED_SPACE: u32 = 3;
+use super::types::{Form, Kind, Machine, SHARED_SPACE, Type};
 
 pub(super) fn lower(body: &mut Body, instruction: &Instruction) -> Option<()> {
     match instruction.name.as_str() {
@@ -139,15 +136,16 @@ impl Access {
     }
 }
 
-/// A pointer to `offset` bytes behind an address. The addresses of shared memory have 32 bits on GPUs; on CPUs these are not
-/// enough.
+/// A pointer to `offset` bytes behind an address.
 fn pointer(body: &mut Body, base: Value, is_shared: bool, offset: i64) -> Option<Value> {
-    let is_narrow = base.form.width() == 32;
-    let space = if is_shared && body.machine == Machine::Amd { SHARED_SPACE } else { 0 };
-    if is_narrow && space != SHARED_SPACE {
-        return None;
-    }
-    let base = body.as_form(base, Form::Pointer(space))?;
+    let base = match base.form.width() {
+        32 if is_shared => body.shared_pointer(base)?,
+        32 => return None,
+        _ => {
+            let space = if is_shared && body.machine == Machine::Amd { SHARED_SPACE } else { 0 };
+            body.as_form(base, Form::Pointer(space))?
+        }
+    };
     if offset == 0 {
         return Some(base);
     }

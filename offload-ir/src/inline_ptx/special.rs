@@ -39,20 +39,23 @@ pub(super) fn value(body: &mut Body, name: &str) -> Option<Value> {
 }
 
 /// The number of the thread in its warp of 32.
-fn lane(body: &mut Body) -> Value {
-    let word = Form::Integer(32);
+pub(super) fn lane(body: &mut Body) -> Value {
     let linear = match body.machine {
         Machine::Host => {
             let linear = body.call(Form::Integer(64), "_Z19get_local_linear_idv", &[]);
             body.resize(&linear, 32, false)
         }
-        Machine::Amd => {
-            let all = Value::constant(word, -1);
-            let low = body.call(word, "llvm.amdgcn.mbcnt.lo", &[&all, &Value::constant(word, 0)]);
-            body.call(word, "llvm.amdgcn.mbcnt.hi", &[&all, &low])
-        }
+        Machine::Amd => wave_lane(body),
     };
-    body.binary("and", &linear, &Value::constant(word, 31))
+    body.binary("and", &linear, &Value::constant(linear.form, 31))
+}
+
+/// The number of the thread in a wave of an AMD GPU, which may have 64.
+pub(super) fn wave_lane(body: &mut Body) -> Value {
+    let word = Form::Integer(32);
+    let all = Value::constant(word, -1);
+    let low = body.call(word, "llvm.amdgcn.mbcnt.lo", &[&all, &Value::constant(word, 0)]);
+    body.call(word, "llvm.amdgcn.mbcnt.hi", &[&all, &low])
 }
 
 /// The lanes that compare with `lane` as the mask's name says.

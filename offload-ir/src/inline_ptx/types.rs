@@ -9,6 +9,9 @@ pub enum Machine {
     Host,
 }
 
+/// The address space of AMD's GPUs for memory that a block shares.
+pub(super) const SHARED_SPACE: u32 = 3;
+
 /// How bits are interpreted (<https://docs.nvidia.com/cuda/parallel-thread-execution/#fundamental-types>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {

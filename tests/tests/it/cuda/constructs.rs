@@ -116,13 +116,14 @@ extern \"C\" __global__ void K(float *x) { *x = 1; }
 int main(int count, char **words) { float *x, alpha = atoi(words[1]); cudaMalloc(&x, 4); cudaGraph_t graph; cudaStream_t stream; cudaStreamCreate(&stream); cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal); K<<<dim3(1), 32, 0, stream>>>(x); cudaStreamEndCapture(stream, &graph); cublasHandle_t blas; cublasCreate(&blas); cublasSscal(blas, 1, &alpha, x, 1); printf(\"%d\\n\", count); return cudaDeviceSynchronize(); }"],
     ),
     construct(
-        "inline PTX: arithmetic, conversions, accesses to memory",
+        "inline PTX: arithmetic, conversions, accesses to memory, functions of warps, `ldmatrix`, `mma.sync`",
         &["extern \"C\" __global__ void K(unsigned int *x) { asm(\"{ .reg.pred %below; setp.lt.u32 %below, %0, 7; @%below add.u32 %0, %0, 1; }\" : \"+r\"(x[2])); }",
           "extern \"C\" __global__ void K(unsigned int *x) { asm(\"lop3.b32 %0, %1, %1, %1, 0x80;\" : \"=r\"(x[0]) : \"r\"(x[1])); }",
-          "extern \"C\" __global__ void K(float *x) { asm volatile(\"st.global.cs.f32 [%0], %1;\" :: \"l\"(x), \"f\"(x[1])); }"],
+          "extern \"C\" __global__ void K(float *x) { asm volatile(\"st.global.cs.f32 [%0], %1;\" :: \"l\"(x), \"f\"(x[1])); }",
+          "extern \"C\" __global__ void K(unsigned int *x) { __shared__ unsigned int tile[32]; unsigned int row = (unsigned int)__cvta_generic_to_shared(tile); tile[threadIdx.x] = x[threadIdx.x]; asm volatile(\"shfl.sync.bfly.b32 %0, %0, 1, 0x1f, -1;\" : \"+r\"(x[0])); asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(x[1]) : \"r\"(row)); }"],
     ),
     construct(
-        "inline PTX: branches, matrix instructions, copies in bulk",
+        "inline PTX: branches, copies in bulk",
         &["extern \"C\" __global__ void K(unsigned int *x) { asm(\"bra.uni done; done: mov.u32 %0, 1;\" : \"=r\"(x[0])); }",
           "extern \"C\" __global__ void K(unsigned int *x) { asm volatile(\"cp.async.bulk.prefetch.L2.global [%0], 16;\" :: \"l\"(x)); }"],
     ),
