@@ -5,6 +5,8 @@
 //! preprocessed text, in which constraints ask for any register, as `"=l"` becomes `"=r"`, and a `%` before a name is
 //! escaped. No line of the text moves. The assembly stays as it is, and is found in the IR.
 
+use crate::tokens::{Edit, Lexer, Token, TokenKind, edited};
+
 /// The registers of NVIDIA's GPUs by kind
 /// (<https://docs.nvidia.com/cuda/inline-ptx-assembly/#constraints>).
 const REGISTERS: &[u8] = b"bchrlfdq";
@@ -25,7 +27,7 @@ pub enum Constraints {
 /// `text`, preprocessed C++, as clang takes it where the assembly is PTX; `None` if there is nothing to change.
 pub fn rewrite(text: &str, constraints: Constraints) -> Option<String> {
     let bytes = text.as_bytes();
-    let mut lexer = Lexer { bytes, at: 0 };
+    let mut lexer = Lexer::new(text);
     let mut edits = Vec::new();
     while let Some(token) = lexer.next() {
         if !token.is_word(&lexer, &["asm", "__asm", "__asm__"]) {
@@ -50,16 +52,7 @@ pub fn rewrite(text: &str, constraints: Constraints) -> Option<String> {
     if edits.is_empty() {
         return None;
     }
-    edits.sort_by_key(|edit| edit.at);
-    let mut changed = String::with_capacity(text.len());
-    let mut end = 0;
-    for Edit { at, removed, text: inserted } in edits {
-        changed.push_str(text.get(end..at)?);
-        changed.push_str(inserted);
-        end = at.saturating_add(removed);
-    }
-    changed.push_str(text.get(end..)?);
-    Some(changed)
+    edited(text, edits)
 }
 
 /// Whether a text for an assembler is PTX: names of its instructions have types behind dots, where AMD's have underscores.
@@ -71,14 +64,6 @@ pub fn is_ptx(template: &str) -> bool {
         let name = opcode.split_once('.').map(|(name, _)| name);
         starts && name.is_some_and(|name| !name.contains('_'))
     })
-}
-
-/// A change of the text.
-struct Edit {
-    at: usize,
-    /// Bytes that `text` replaces.
-    removed: usize,
-    text: &'static str,
 }
 
 /// A statement with assembly.
@@ -170,128 +155,6 @@ impl Statement {
         }
         places
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TokenKind {
-    /// A name, or a number.
-    Word,
-    /// What stands between the quotes of a literal text.
-    Text,
-    Other(u8),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Token {
-    kind: TokenKind,
-    start: usize,
-    end: usize,
-}
-
-impl Token {
-    fn is_word(self, lexer: &Lexer<'_>, words: &[&str]) -> bool {
-        let text = lexer.bytes.get(self.start..self.end).unwrap_or_default();
-        self.kind == TokenKind::Word && words.iter().any(|word| word.as_bytes() == text)
-    }
-}
-
-/// Tokens of preprocessed C++, without lines for the compiler.
-struct Lexer<'t> {
-    bytes: &'t [u8],
-    at: usize,
-}
-
-impl Lexer<'_> {
-    fn next(&mut self) -> Option<Token> {
-        loop {
-            let byte = self.peek(0)?;
-            let is_first = self.at == 0 || self.bytes.get(self.at.wrapping_sub(1)) == Some(&b'\n');
-            if byte == b'#' && is_first {
-                self.skip_until(b'\n');
-            } else if byte.is_ascii_whitespace() {
-                self.advance(1);
-            } else {
-                break;
-            }
-        }
-        let start = self.at;
-        let byte = self.peek(0)?;
-        if is_of_word(byte) {
-            return Some(self.word(start));
-        }
-        self.advance(1);
-        match byte {
-            b'"' => Some(self.quoted(b'"')),
-            b'\'' => {
-                self.quoted(b'\'');
-                Some(Token { kind: TokenKind::Other(byte), start, end: self.at })
-            }
-            _ => Some(Token { kind: TokenKind::Other(byte), start, end: self.at }),
-        }
-    }
-
-    /// A word; a prefix of a raw text takes that with it.
-    fn word(&mut self, start: usize) -> Token {
-        let is_number = self.peek(0).is_some_and(|byte| byte.is_ascii_digit());
-        while let Some(byte) = self.peek(0) {
-            // A quote may divide the digits of a number.
-            let divides = is_number && byte == b'\'' && self.peek(1).is_some_and(is_of_word);
-            if !is_of_word(byte) && !divides {
-                break;
-            }
-            self.advance(1);
-        }
-        let word = self.bytes.get(start..self.at).unwrap_or_default();
-        let is_raw = [&b"R"[..], b"u8R", b"uR", b"UR", b"LR"].contains(&word);
-        if is_raw && self.peek(0) == Some(b'"') {
-            return self.raw();
-        }
-        Token { kind: TokenKind::Word, start, end: self.at }
-    }
-
-    /// What stands before the next `quote` that is not escaped.
-    fn quoted(&mut self, quote: u8) -> Token {
-        let start = self.at;
-        while let Some(byte) = self.peek(0).filter(|byte| *byte != quote) {
-            self.advance(if byte == b'\\' { 2 } else { 1 });
-        }
-        let end = self.at.min(self.bytes.len());
-        self.advance(1);
-        Token { kind: TokenKind::Text, start, end }
-    }
-
-    /// What stands in a raw text, from its quote on.
-    fn raw(&mut self) -> Token {
-        self.advance(1);
-        let delimiter = self.at;
-        self.skip_until(b'(');
-        let closing = [&b")"[..], self.bytes.get(delimiter..self.at).unwrap_or_default(), b"\""].concat();
-        self.advance(1);
-        let start = self.at;
-        let rest = self.bytes.get(start..).unwrap_or_default();
-        let length = rest.windows(closing.len()).position(|window| window == closing).unwrap_or(rest.len());
-        let end = start.saturating_add(length);
-        self.at = end.saturating_add(closing.len());
-        Token { kind: TokenKind::Text, start, end }
-    }
-
-    fn peek(&self, ahead: usize) -> Option<u8> {
-        self.bytes.get(self.at.saturating_add(ahead)).copied()
-    }
-
-    fn advance(&mut self, by: usize) {
-        self.at = self.at.saturating_add(by);
-    }
-
-    fn skip_until(&mut self, byte: u8) {
-        while self.peek(0).is_some_and(|other| other != byte) {
-            self.advance(1);
-        }
-    }
-}
-
-fn is_of_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
 #[cfg(test)]

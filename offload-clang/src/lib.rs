@@ -1,7 +1,8 @@
-//! Readers of header lookups and of inline PTX, for tools that run clang and keep its results.
+//! Readers of header lookups, and rewriters of sources for nvcc, for tools that run clang and keep its results.
 //!
 //! [`lookups`] has the headers that a preprocessor looked for, which no dependency file lists where they were missing;
-//! [`inline_ptx`] rewrites assembly that nvcc compiles and clang refuses. No process is started and no file is read, but
+//! [`inline_ptx`] rewrites assembly that nvcc compiles and clang refuses, [`with_template_keywords`] calls of member templates.
+//! No process is started and no file is read, but
 //! the file system is asked whether files exist.
 //!
 //! ```
@@ -22,3 +23,7 @@
 
 pub mod inline_ptx;
 pub mod lookups;
+mod template_keyword;
+mod tokens;
+
+pub use self::template_keyword::with_template_keywords;

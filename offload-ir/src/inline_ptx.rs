@@ -33,6 +33,11 @@ use crate::inline_assembly::template_text;
 /// What the name of a function for a text begins with.
 const PREFIX: &str = "__offload_ptx.";
 
+/// What products of matrices have in their texts.
+const PRODUCT: &str = "mma.sync";
+/// A file with more products than these is one for matrix instructions, whose code for a CPU takes minutes to compile.
+const MAX_HOST_PRODUCTS: usize = 64;
+
 /// What may stand between `call` and a type (<https://llvm.org/docs/LangRef.html#fast-math-flags>).
 const FAST_MATH_FLAGS: [&str; 8] = ["nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"];
 
@@ -41,11 +46,18 @@ pub fn with_inline_ptx(module: &str, machine: Machine) -> String {
     if !module.contains(" asm ") {
         return module.to_string();
     }
+    // On a CPU a product is hundreds of instructions with barriers between them.
+    let products = module.lines().filter(|line| line.contains(" asm ") && line.contains(PRODUCT)).count();
+    let has_many_products = machine == Machine::Host && products > MAX_HOST_PRODUCTS;
     let mut out = String::with_capacity(module.len());
     let mut functions = String::new();
     let mut needed = BTreeSet::new();
     let mut count = 0u32;
     for line in module.split_inclusive('\n') {
+        if has_many_products && line.contains(PRODUCT) {
+            out.push_str(line);
+            continue;
+        }
         let name = format!("@{PREFIX}{count}");
         let Some(translated) = Call::parse(line).and_then(|call| call.translate(&name, machine)) else {
             out.push_str(line);
@@ -254,6 +266,17 @@ mod tests {
                 && on_host.contains("@__offload_wait_warp() convergent")
         );
         assert!(function(&line, Machine::Amd).contains("@llvm.amdgcn.ds.bpermute"));
+    }
+
+    #[test]
+    fn many_products_stay_on_the_cpu() {
+        let text = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 $($0,$1$), $($2,$3,$4,$5$), $($6,$7$), $($8,$9$);";
+        let words = ["i32 %x"; 8].join(", ");
+        let line = call(text, "=r,=r,r,r,r,r,r,r,r,r", "{ i32, i32 }", &words);
+        assert!(function(&line, Machine::Host).contains("@llvm.fma.f32"));
+        let many = line.repeat(MAX_HOST_PRODUCTS + 1);
+        assert_eq!(with_inline_ptx(&many, Machine::Host), many);
+        assert_ne!(with_inline_ptx(&many, Machine::Amd), many);
     }
 
     #[test]

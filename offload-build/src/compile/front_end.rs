@@ -11,11 +11,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use offload_clang::inline_ptx::{self, Constraints};
+use offload_clang::inline_ptx::Constraints;
 use offload_clang::lookups::{SearchPath, directories};
 use offload_format::Hash128;
 use offload_ir::Machine;
 
+use self::preprocessed::Rewrites;
 use self::reading::{
     AMDGCN, Dependencies, FrontEnd, HOST, MadeFrontEnd, ReadFile, TYPES, recorded, result_key, with_newest,
 };
@@ -168,13 +169,7 @@ impl Session<'_> {
         };
         let texts = action.text_args();
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
-        let printed = printed.or_else(|error| {
-            if !ptx::is_of_assembly(&error) {
-                return Err(error);
-            }
-            let again = self.run_with_rewritten_ptx(action, &invocation, &paths)?;
-            again.ok_or(error)
-        });
+        let printed = printed.or_else(|error| self.run_rewritten(action, &invocation, &paths, error));
         let (search, printed) = printed.map_err(|error| {
             let is_elsewhere = [AMDGCN, HOST].contains(&action.name);
             let devices = if is_elsewhere { Devices::Others } else { Devices::Nvidia };
@@ -209,13 +204,34 @@ impl Session<'_> {
         }
     }
 
-    /// The same in two runs, the second of preprocessed text with inline PTX as clang takes it; `None` if the action or the
-    /// text is of another kind.
-    fn run_with_rewritten_ptx(
+    /// The same with what nvcc compiles and clang refuses as clang takes it, after `error`, which is returned where nothing
+    /// of that helps.
+    fn run_rewritten(
         &self,
         action: &FrontEnd<'_>,
         invocation: &Invocation<'_>,
         paths: &ScratchPaths<'_>,
+        mut error: Error,
+    ) -> Result<(SearchPath, Output)> {
+        let mut rewrites = Rewrites::default();
+        while rewrites.add_for(&error) {
+            match self.run_preprocessed(action, invocation, paths, rewrites) {
+                Ok(Some(done)) => return Ok(done),
+                Ok(None) => return Err(error),
+                Err(next) => error = next,
+            }
+        }
+        Err(error)
+    }
+
+    /// The same in two runs, the second of preprocessed text with `rewrites`; `None` if the action or the text is of another
+    /// kind.
+    fn run_preprocessed(
+        &self,
+        action: &FrontEnd<'_>,
+        invocation: &Invocation<'_>,
+        paths: &ScratchPaths<'_>,
+        rewrites: Rewrites,
     ) -> Result<Option<(SearchPath, Output)>> {
         let Some(again) = preprocessed::for_preprocessed(&action.args) else { return Ok(None) };
         let Invocation { program, directory, input, .. } = *invocation;
@@ -227,7 +243,7 @@ impl Session<'_> {
         let text = String::from_utf8(output_of(action.tool, paths.output)?)
             .map_err(|error| Error::new(format!("preprocessed text is no UTF-8: {error}")))?;
         let constraints = preprocessed::constraints(&action.args);
-        let Some(text) = inline_ptx::rewrite(&text, constraints) else { return Ok(None) };
+        let Some(text) = rewrites.apply(&text, constraints) else { return Ok(None) };
         // What was read is known already.
         let deps = paths.scratch.join("deps of preprocessed text");
         let paths = ScratchPaths { deps: &deps, ..*paths };

@@ -34,7 +34,9 @@ const C_HEADERS: &str = "#include <assert.h>\n#include <math.h>\n#include <stdli
 /// Device functions are not emitted here, and nvcc overlooks there what the host's variant of a class (`#ifndef
 /// __CUDA_ARCH__`) lacks. clang does where functions of the other side are concerned, with `-fgpu-defer-diag`, and takes a
 /// constructor of a variable that is not in shared memory.
-const DEVICE_BODIES: &str = "#undef __shared__\n#define __shared__ __attribute__((internal_linkage))\n";
+const SHARED_IS_INTERNAL: &str = "#undef __shared__\n#define __shared__ __attribute__((internal_linkage))\n";
+/// clang refuses the former on an array that several templates declare.
+const SHARED_IS_PLAIN: &str = "#undef __shared__\n#define __shared__\n";
 
 /// The host part of each file of the module, whose kernels are compiled for `targets`; none unless the module has
 /// launchers.
@@ -104,13 +106,19 @@ fn object(session: &Session<'_>, file: &SourceFile, archs: &str) -> Result<Launc
 /// clang instantiates the bodies of kernels here too, where nvcc makes stubs of them. A body may need what its file defines
 /// for device code alone (`#if __CUDA_ARCH__ >= 800`): a part that is refused is compiled once more with that macro.
 fn host_ir(session: &Session<'_>, file: &SourceFile, archs: &str) -> Result<Blob> {
-    let as_host = front_end_action(session, file, archs, "")?;
-    session.front_end(&as_host).or_else(|error| {
-        let highest = archs.rsplit(',').next().unwrap_or_default();
-        let macros = format!("#define __CUDA_ARCH__ {highest}\n");
-        let as_device = front_end_action(session, file, archs, &macros)?;
-        session.front_end(&as_device).map_err(|_| error)
-    })
+    let highest = archs.rsplit(',').next().unwrap_or_default();
+    let as_device = format!("#define __CUDA_ARCH__ {highest}\n");
+    let mut first_error = None;
+    for shared in [SHARED_IS_INTERNAL, SHARED_IS_PLAIN] {
+        for arch in ["", &as_device] {
+            let action = front_end_action(session, file, archs, &format!("{shared}{arch}"))?;
+            match session.front_end(&action) {
+                Ok(module) => return Ok(module),
+                Err(error) => first_error.get_or_insert(error),
+            };
+        }
+    }
+    Err(first_error.unwrap_or_else(|| Error::new("the host part was not compiled")))
 }
 
 /// Refuses calls of functions that offload-rt has not.
@@ -166,11 +174,7 @@ fn front_end_action<'s>(
     let vendor = nvptx::host_headers(session)?;
     let has_header = !vendor.header.is_empty();
     let input = if has_header {
-        Some(format!(
-            "{}{C_HEADERS}{DEVICE_BODIES}{macros}{}",
-            vendor.header,
-            front_end::include_line(&file.path)?
-        ))
+        Some(format!("{}{C_HEADERS}{macros}{}", vendor.header, front_end::include_line(&file.path)?))
     } else {
         None
     };

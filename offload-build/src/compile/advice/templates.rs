@@ -1,4 +1,4 @@
-//! Errors in templates that nothing uses, which clang reports and nvcc does not see.
+//! Errors in templates that clang reports and nvcc does not see: in those that nothing uses, and of the word `template`.
 
 use crate::error::{Error, ErrorKind};
 
@@ -11,6 +11,22 @@ pub(crate) fn explained(module: &str, error: Error) -> Error {
     error.with_hint(format!(
         "clang looks into templates that nothing uses, nvcc does not: `flags = [\"-fdelayed-template-parsing\"]` below `[modules.{module}]` in offload.toml leaves them to their use"
     ))
+}
+
+/// Whether a compiler has refused a member template of a dependent type for want of the word `template`.
+pub(crate) fn is_of_keyword(error: &Error) -> bool {
+    error.kind() == ErrorKind::Tool && error.message().lines().any(is_missing_keyword)
+}
+
+/// Whether clang says so, or that it has taken `<` for a comparison.
+fn is_missing_keyword(line: &str) -> bool {
+    const REFUSALS: [&str; 3] = [
+        "missing 'template' keyword",
+        "use 'template' keyword to treat",
+        "reference to overloaded function could not be resolved",
+    ];
+    let (_, error) = line.split_once("error: ").unwrap_or_default();
+    REFUSALS.iter().any(|refusal| error.starts_with(refusal))
 }
 
 /// Whether clang says that an instance of a template lacks a member.
@@ -30,5 +46,18 @@ mod tests {
         let template = explained("a.cu:7:12: error: no member named 'internal' in 'memory::setter<T>'");
         assert!(template.hint().unwrap().contains("`[modules.m]`"));
         assert_eq!(explained("a.cu:7:12: error: no member named 'x' in 'float2'").hint(), None);
+    }
+
+    /// As clang 22 says it.
+    #[test]
+    fn missing_keywords_are_recognized() {
+        let is_of_keyword = |text: &str| is_of_keyword(&Error::new(text).with_kind(ErrorKind::Tool));
+        assert!(is_of_keyword(
+            "a.cu:4:9: error: use 'template' keyword to treat 'get' as a dependent template name"
+        ));
+        assert!(is_of_keyword(
+            "a.cu:4:3: error: reference to overloaded function could not be resolved; did you mean to call it?"
+        ));
+        assert!(!is_of_keyword("a.cu:4:3: error: no matching function for call to 'get'"));
     }
 }

@@ -1,8 +1,40 @@
-//! Arguments that compile preprocessed text: how a file whose inline PTX clang refuses is compiled once more.
+//! Compiles of preprocessed text, in which what nvcc takes and clang refuses is rewritten.
 
-use offload_clang::inline_ptx::Constraints;
+use offload_clang::inline_ptx::{self, Constraints};
+use offload_clang::with_template_keywords;
 
+use crate::compile::advice::{ptx, templates};
 use crate::compile::steps::action::Arg;
+use crate::error::Error;
+
+/// Changes of preprocessed text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rewrites {
+    inline_ptx: bool,
+    template_keywords: bool,
+}
+
+impl Rewrites {
+    /// Adds the change that helps against `error`; whether there is one that was not made yet.
+    pub(super) fn add_for(&mut self, error: &Error) -> bool {
+        if ptx::is_of_assembly(error) {
+            return !std::mem::replace(&mut self.inline_ptx, true);
+        }
+        templates::is_of_keyword(error) && !std::mem::replace(&mut self.template_keywords, true)
+    }
+
+    /// `text` with the changes; `None` if there is nothing to change.
+    pub(super) fn apply(self, text: &str, constraints: Constraints) -> Option<String> {
+        let mut changed = None;
+        if self.inline_ptx {
+            changed = inline_ptx::rewrite(text, constraints);
+        }
+        if self.template_keywords {
+            changed = with_template_keywords(changed.as_deref().unwrap_or(text)).or(changed);
+        }
+        changed
+    }
+}
 
 /// The languages of vendors.
 const LANGUAGES: [&str; 2] = ["cuda", "hip"];
