@@ -2,6 +2,7 @@
 //!
 //! The backends implement the traits of the module `backend`.
 
+mod advice;
 mod args;
 mod bounds;
 mod buffer;
@@ -39,6 +40,7 @@ mod texture;
 mod transfer;
 mod typed;
 
+pub use self::advice::{Advice, MemoryLocation};
 pub use self::args::{Arg, Plain};
 pub use self::bounds::{Bound, Extent};
 pub use self::buffer::{Buffer, Slice, SliceMut};

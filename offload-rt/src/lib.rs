@@ -162,9 +162,10 @@ pub use crate::index::{Missing, Unreadable};
 #[cfg(feature = "futures")]
 pub use crate::launch::Completion;
 pub use crate::launch::{
-    Arg, Buffer, Event, ExportedBuffer, Graph, GraphPool, Half, Image, Image1d, Image1dArray, Image1dBuffer,
-    Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut, Kernel, Local, Managed, MemoryPool, Pinned,
-    Plain, Program, Sampler, Slice, SliceMut, Stream, Surface, Texture, Transfer,
+    Advice, Arg, Buffer, Event, ExportedBuffer, Graph, GraphPool, Half, Image, Image1d, Image1dArray,
+    Image1dBuffer, Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut, Kernel, Local, Managed,
+    MemoryLocation, MemoryPool, Pinned, Plain, Program, Sampler, Slice, SliceMut, Stream, Surface, Texture,
+    Transfer,
 };
 pub use crate::module::Module;
 pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};

@@ -80,6 +80,8 @@ impl DriverApi for CudaApi {
             cuMemAllocManaged(address, size, CU_MEM_ATTACH_GLOBAL);
         prefetch(address: u64, size: usize, device: c_int, stream: CUstream) =>
             cuMemPrefetchAsync(address, size, device, stream);
+        advise(address: u64, size: usize, advice: c_uint, device: c_int) =>
+            cuMemAdvise(address, size, advice, device);
 
         memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);

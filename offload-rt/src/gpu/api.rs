@@ -93,6 +93,14 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         device: c_int,
         stream: RawStream,
     ) -> ApiResult<(), Self>;
+    /// `advice` is a `CUmem_advise` or a `hipMemoryAdvise`, for a device as in `prefetch`.
+    unsafe fn advise(
+        &'static self,
+        address: u64,
+        size: usize,
+        advice: c_uint,
+        device: c_int,
+    ) -> ApiResult<(), Self>;
 
     // Memory of the device.
     /// Writes the free and all bytes of the current context's device.

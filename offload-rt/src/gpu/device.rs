@@ -13,7 +13,8 @@ use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
 use crate::backend::{
     Backend, BackendDevice, BackendGraph, BackendHostMemory, BackendImage, BackendMemory, BackendModule,
-    BackendPool, BackendStream, GraphWork, ImageLayout, IpcMemoryHandle, StreamPriority,
+    BackendPool, BackendStream, GraphWork, ImageLayout, IpcMemoryHandle, MemoryAdvice, StreamPriority,
+    downcast,
 };
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
@@ -144,6 +145,10 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
     fn allocate_managed(&self, size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
         let memory = GpuMemory::managed(&self.context()?, size)?;
         Ok(memory.map(|memory| Arc::new(memory) as Arc<dyn BackendMemory>))
+    }
+
+    fn advise(&self, memory: &dyn BackendMemory, advice: MemoryAdvice) -> Result<(), Problem> {
+        downcast::<GpuMemory<A>>(memory)?.advise(advice, &*self.context()?)
     }
 
     fn instantiate(&self, work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {

@@ -17,7 +17,7 @@ use super::error::ApiResult;
 use super::managed::ManagedMemory;
 use super::stream_handle::StreamHandle;
 use crate::backend::{
-    BackendMemory, BackendStream, ContextId, DeviceAddress, IpcMemoryHandle, MemoryRange, Owner,
+    BackendMemory, BackendStream, ContextId, DeviceAddress, IpcMemoryHandle, MemoryAdvice, MemoryRange, Owner,
 };
 use crate::error::Problem;
 
@@ -132,14 +132,11 @@ impl<A: DriverApi> GpuMemory<A> {
         Ok(Some(GpuMemory { address, context: context.id(), held: MemoryHeld::Managed(managed) }))
     }
 
-    /// Prepares for work in `stream`, of the same context.
+    /// Prepares for work in `stream`, of a context that can use it.
     pub(super) fn use_in(&self, stream: &Arc<StreamHandle<A>>) -> Result<(), Problem> {
         let pooled = match &self.held {
             MemoryHeld::Pooled(pooled) => pooled,
-            MemoryHeld::Managed(managed) => {
-                managed.users.add(stream);
-                return Ok(());
-            }
+            MemoryHeld::Managed(managed) => return managed.use_in(stream),
             _ => return Ok(()),
         };
         if stream.is_capturing() || stream.raw == pooled.home.raw {
@@ -147,6 +144,15 @@ impl<A: DriverApi> GpuMemory<A> {
             return Ok(());
         }
         if stream.is_adopted() { pooled.give_away() } else { pooled.use_in(stream) }
+    }
+
+    /// Gives the library advice, for the device of `context`.
+    pub(super) fn advise(&self, advice: MemoryAdvice, context: &Context<A>) -> Result<(), Problem> {
+        if !self.takes_advice() {
+            return Err(not_managed());
+        }
+        let advised = ManagedMemory::advise(self.address, advice, context);
+        advised.map_err(|error| error.during("the advice is refused"))
     }
 
     /// Its address, for work that keeps it.
@@ -207,6 +213,15 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
         self.context
     }
 
+    /// All devices of a library use its managed memory.
+    fn is_usable_in(&self, context: ContextId) -> bool {
+        context == self.context || (self.takes_advice() && context.backend == self.context.backend)
+    }
+
+    fn takes_advice(&self) -> bool {
+        matches!(self.held, MemoryHeld::Managed(_))
+    }
+
     fn device_address(&self) -> DeviceAddress {
         let (only_in, home) = match &self.held {
             MemoryHeld::Pooled(pooled) => (0, pooled.home.raw.addr()),
@@ -222,7 +237,7 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
 
     fn begin_program_access(&self) -> Result<*mut u8, Problem> {
         let MemoryHeld::Managed(managed) = &self.held else {
-            return Err("it is not managed memory".to_string().into());
+            return Err(not_managed());
         };
         managed.wait()?;
         let address = usize::try_from(self.address).map_err(|_| "its address has more bits".to_string())?;
@@ -280,6 +295,10 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
             MemoryHeld::Borrowed(_) => {}
         }
     }
+}
+
+fn not_managed() -> Problem {
+    "it is not managed memory".to_string().into()
 }
 
 /// Where `range` starts, for work in `stream`.

@@ -4,11 +4,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    HIP_MEMCPY3D, HipApi, HipResult, hipDeviceAttributeConcurrentManagedAccess, hipDeviceptr_t, hipEvent_t,
-    hipEventDefault, hipEventDisableTiming, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t,
-    hipHostMallocPortable, hipIpcMemLazyEnablePeerAccess, hipKernelNodeParams, hipMemAttachGlobal,
-    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed,
-    hipStreamNonBlocking,
+    DeviceId, HIP_MEMCPY3D, HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault,
+    hipEventDisableTiming, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable,
+    hipIpcMemLazyEnablePeerAccess, hipKernelNodeParams, hipMemAttachGlobal, hipMemoryTypeUnregistered,
+    hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
@@ -73,6 +72,8 @@ impl DriverApi for HipApi {
             hipMallocManaged(address.cast(), size, hipMemAttachGlobal);
         prefetch(address: u64, size: usize, device: c_int, stream: hipStream_t) =>
             hipMemPrefetchAsync(pointer(address), size, device, stream);
+        advise(address: u64, size: usize, advice: c_uint, device: c_int) =>
+            hipMemAdvise(pointer(address), size, advice, device);
 
         memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
@@ -213,11 +214,7 @@ impl DriverApi for HipApi {
     }
 
     fn has_managed_memory(&'static self, device: &c_int) -> bool {
-        let mut value = 0;
-        let attribute = hipDeviceAttributeConcurrentManagedAccess;
-        // SAFETY: the function writes one number.
-        let queried = unsafe { call!(self, hipDeviceGetAttribute(&raw mut value, attribute, *device)) };
-        queried.is_ok() && value != 0
+        DeviceId { api: self, ordinal: *device }.has_managed_memory().unwrap_or(false)
     }
 
     fn has_peer_copy(&self) -> bool {

@@ -76,7 +76,11 @@ impl Recorder {
         let mut state = self.lock();
         state.is_finished = true;
         self.pool.give_back(mem::take(&mut state.memory).into_unused());
-        RecordedWork { lanes: state.lanes.len(), operations: mem::take(&mut state.operations) }
+        RecordedWork {
+            context: self.stream.context(),
+            lanes: state.lanes.len(),
+            operations: mem::take(&mut state.operations),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, RecorderState> {
@@ -294,7 +298,7 @@ impl BackendStream for RecordingStream {
     }
 
     fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
-        self.add(&[], Operation::Call { function: function.clone(), context: self.context() })
+        self.add(&[], Operation::Call { function: function.clone() })
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

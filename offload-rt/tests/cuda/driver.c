@@ -112,7 +112,7 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 76: *value = 0; break;
     case 88: *value = 0; break; /* ordinary memory is staged */
 #ifndef OLD
-    case 89: *value = 1; break; /* managed memory while kernels run */
+    case 89: *value = device == 0 || !getenv("CUDA_STAND_IN_EXCLUSIVE"); break; /* managed memory while kernels run */
 #endif
     case 97: *value = OPT_IN_LIMIT; break;
     case 115: *value = 0; break; /* no pools of memory */
@@ -490,6 +490,13 @@ R cuMemPrefetchAsync(uint64_t address, size_t size, int device, void *stream)
     snprintf(call, sizeof call, "%s(%d)", __func__, device);
     record(call);
     return address && size && device >= -1 && device < DEVICES && is_here(stream) && !capturing(stream) ? OK : INVALID_VALUE;
+}
+R cuMemAdvise(uint64_t address, size_t size, unsigned advice, int device)
+{
+    char call[64];
+    snprintf(call, sizeof call, "%s(%u,%d)", __func__, advice, device);
+    record(call);
+    return address && size && advice >= 1 && advice <= 6 && device >= -1 && device < DEVICES ? OK : INVALID_VALUE;
 }
 struct rows { size_t from_x, from_y; unsigned from_kind; const void *from_host; uint64_t from; void *from_array; size_t from_pitch;
               size_t to_x, to_y; unsigned to_kind; void *to_host; uint64_t to; void *to_array; size_t to_pitch, width, height; };

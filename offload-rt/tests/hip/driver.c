@@ -387,6 +387,13 @@ R hipMemPrefetchAsync(const void *memory, size_t size, int device, struct stream
     BELONGS(stream->device);
     return memory && size && device >= -1 && device < DEVICES && !stream->graph ? OK : INVALID_VALUE;
 }
+R hipMemAdvise(const void *memory, size_t size, unsigned advice, int device)
+{
+    char call[64];
+    snprintf(call, sizeof call, "%s(%u,%d)", __func__, advice, device);
+    record(call);
+    return memory && size && advice >= 1 && advice <= 6 && device >= -1 && device < DEVICES ? OK : INVALID_VALUE;
+}
 #endif
 R hipFree(void *memory)
 {

@@ -96,7 +96,8 @@ function_table! {
         // Since CUDA 11.8.
         cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void),
         cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint),
-        // The ordinal of a device, or -1 for the program.
+        // The ordinal of a device, or -1 for the program; those without a suffix take it as a number.
+        cuMemAdvise(CUdeviceptr, usize, c_uint, CUdevice),
         cuMemPrefetchAsync(CUdeviceptr, usize, CUdevice, CUstream),
         cuMemHostRegister_v2(*mut c_void, usize, c_uint),
         cuMemHostUnregister(*mut c_void),

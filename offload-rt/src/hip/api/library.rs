@@ -122,6 +122,7 @@ function_table! {
         hipMallocAsync(*mut *mut c_void, usize, hipStream_t),
         hipMallocManaged(*mut *mut c_void, usize, c_uint),
         // The ordinal of a device, or -1 for the program.
+        hipMemAdvise(*const c_void, usize, c_uint, c_int),
         hipMemPrefetchAsync(*const c_void, usize, c_int, hipStream_t),
         hipMemcpy2DAsync(*mut c_void, usize, *const c_void, usize, usize, usize, c_uint, hipStream_t),
         hipMemGetInfo(*mut usize, *mut usize),

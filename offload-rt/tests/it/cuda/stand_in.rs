@@ -221,6 +221,44 @@ fn managed_memory_goes_to_the_device_and_to_the_program() {
 }
 
 #[test]
+fn advice_names_its_device_by_its_number() {
+    if found().is_some() {
+        return;
+    }
+    let ran = with_stand_in("NEW", &["--exact", "cuda::managed::advice_reaches_the_driver"]);
+    let calls: Vec<&str> = ran.calls.lines().filter(|line| line.starts_with("cuMemAdvise")).collect();
+    // Each is given and withdrawn, in the context of the device that it names.
+    let expected = [
+        "cuMemAdvise(1,0) 0",
+        "cuMemAdvise(2,0) 0",
+        "cuMemAdvise(3,0) 0",
+        "cuMemAdvise(4,0) 0",
+        "cuMemAdvise(3,-1) 0",
+        "cuMemAdvise(4,-1) 0",
+        "cuMemAdvise(5,1) 1",
+        "cuMemAdvise(6,1) 1",
+        "cuMemAdvise(5,-1) 0",
+        "cuMemAdvise(6,-1) 0",
+    ];
+    assert_eq!(calls, expected, "{}", ran.calls);
+}
+
+#[test]
+fn the_program_waits_for_all_devices_that_use_managed_memory() {
+    if found().is_some() {
+        return;
+    }
+    let ran = with_stand_in("NEW", &["--exact", "cuda::managed::other_devices_use_it"]);
+    assert!(ran.calls.contains("cuMemPrefetchAsync(1) 1\n"), "{}", ran.calls);
+    assert!(ran.calls.contains("cuStreamSynchronize 0\ncuStreamSynchronize 1\n"), "{}", ran.calls);
+    let test = "cuda::managed::a_device_without_concurrent_access_refuses_it";
+    let ran = with_environment("NEW", &["--exact", test], &[("CUDA_STAND_IN_EXCLUSIVE", "1")]);
+    assert!(ran.text.contains("refused: ") && ran.text.contains("while the program uses it"), "{}", ran.text);
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    assert!(!ran.text.contains("refused: "), "{}", ran.text);
+}
+
+#[test]
 fn images_of_the_stand_in_are_dropped_without_a_wait() {
     if found().is_some() {
         return;

@@ -143,7 +143,17 @@ fn the_book_tells_what_each_back_end_has() {
             assert_eq!(table.has(what, 2), launched.is_ok(), "{device}");
         }
     }
+    let others = devices.clone();
     for (column, device) in devices {
+        for (_, other) in others
+            .iter()
+            .filter(|(of, other)| *of == column && (column == 1 || other.to_string() != device.to_string()))
+        {
+            let Ok(managed) = device.managed::<f32>(8) else { continue };
+            let used = other.stream().unwrap().prefetch(&managed);
+            let row = "managed memory used by other devices of the driver";
+            assert_eq!(table.has(row, column), used.is_ok(), "{device}, {other}: {used:?}");
+        }
         let stream = device.stream().unwrap();
         assert_eq!(table.has("graphs", column), has_graphs(&stream), "{device}");
         let has_priorities = device.stream_with_priority(StreamPriority::High).is_ok();
@@ -168,6 +178,8 @@ fn the_book_tells_what_each_back_end_has() {
             ("if the device has shared virtual memory", _) => {}
             (cell, managed) => assert_eq!(cell != "no", managed.is_ok(), "{device}: {managed:?}"),
         }
+        let takes_advice = device.properties().unwrap().takes_memory_advice;
+        assert_eq!(table.has("advice on managed memory", column), takes_advice == Some(true), "{device}");
         let exportable = device.exportable_buffer::<u32>(4);
         assert_eq!(table.has("memory of other processes", column), exportable.is_ok(), "{device}");
         let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
