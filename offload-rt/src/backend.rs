@@ -6,6 +6,8 @@
 
 use std::any::Any;
 use std::fmt::{self, Debug};
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,6 +16,8 @@ use offload_format::pack::KernelInfo;
 
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+#[cfg(unix)]
+use crate::external::{ExternalMemory, ExternalSemaphoreKind};
 use crate::group_size::GroupSizes;
 use crate::identity::DeviceIdentity;
 use crate::images::{
@@ -70,6 +74,26 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
         _backend: Backend,
         _handle: IpcMemoryHandle,
     ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
+    /// `size` bytes of external memory from its offset on, which it has; `None` if the driver imports no such memory.
+    #[cfg(unix)]
+    fn import_memory(
+        &self,
+        _memory: ExternalMemory,
+        _size: u64,
+    ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
+    /// The semaphore of a file descriptor; `None` if the driver imports no such semaphores.
+    #[cfg(unix)]
+    fn import_semaphore(
+        &self,
+        _kind: ExternalSemaphoreKind,
+        _descriptor: OwnedFd,
+    ) -> Result<Option<Arc<dyn BackendSemaphore>>, Problem> {
         Ok(None)
     }
 
@@ -413,6 +437,12 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
 
     /// The handle for other processes; `None` if the driver has none.
     fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
+        Ok(None)
+    }
+
+    /// A dma-buf of the memory, from its start on; `None` if the driver has none.
+    #[cfg(unix)]
+    fn export_dma_buf(&self) -> Result<Option<OwnedFd>, Problem> {
         Ok(None)
     }
 
@@ -792,8 +822,31 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Makes later work of this stream wait for `event`, if [`waits_for`](BackendStream::waits_for) says that it can.
     fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem>;
 
+    /// Makes later work wait until `semaphore`, of the same context, has at least `value`.
+    #[cfg(unix)]
+    fn wait_external(&self, _semaphore: &dyn BackendSemaphore, _value: u64) -> Result<(), Problem> {
+        Err(no_semaphores())
+    }
+
+    /// Sets `semaphore`, of the same context, to `value` after the work before.
+    #[cfg(unix)]
+    fn signal_external(&self, _semaphore: &dyn BackendSemaphore, _value: u64) -> Result<(), Problem> {
+        Err(no_semaphores())
+    }
+
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), Problem>;
+}
+
+/// A semaphore of another programming interface. It can be dropped at any time, as memory can.
+#[cfg(unix)]
+pub(crate) trait BackendSemaphore: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+}
+
+#[cfg(unix)]
+fn no_semaphores() -> Problem {
+    "external semaphores: not supported by this back end".to_string().into()
 }
 
 /// The work of a graph: operations in an order that keeps all their dependencies.

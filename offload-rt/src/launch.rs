@@ -16,6 +16,8 @@ mod copies;
 #[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
 mod copy;
 mod event;
+#[cfg(unix)]
+mod external;
 mod graph;
 mod graph_pool;
 mod image;
@@ -47,6 +49,8 @@ pub use self::buffer::{Buffer, Slice, SliceMut};
 #[cfg(feature = "futures")]
 pub use self::completion::Completion;
 pub use self::event::Event;
+#[cfg(unix)]
+pub use self::external::ExternalSemaphore;
 pub use self::graph::Graph;
 pub use self::graph_pool::GraphPool;
 pub use self::image::{

@@ -106,6 +106,8 @@ mod devices;
 mod driver_library;
 mod entry;
 mod error;
+#[cfg(unix)]
+mod external;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 mod failures;
 #[cfg(any(feature = "cuda", feature = "hip"))]
@@ -154,6 +156,8 @@ pub use crate::device::Device;
 pub use crate::devices::{DeviceRequest, Devices};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
+#[cfg(unix)]
+pub use crate::external::{ExternalMemory, ExternalMemoryKind, ExternalSemaphoreKind};
 pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
 pub use crate::images::{
     AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat, TextureSettings,
@@ -161,6 +165,8 @@ pub use crate::images::{
 pub use crate::index::{Missing, Unreadable};
 #[cfg(feature = "futures")]
 pub use crate::launch::Completion;
+#[cfg(unix)]
+pub use crate::launch::ExternalSemaphore;
 pub use crate::launch::{
     Advice, Arg, Buffer, Event, ExportedBuffer, Graph, GraphPool, Half, Image, Image1d, Image1dArray,
     Image1dBuffer, Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut, Kernel, Local, Managed,

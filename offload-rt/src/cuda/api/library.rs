@@ -12,8 +12,9 @@ use super::types::{
 };
 use crate::backend::IpcMemoryHandle;
 use crate::gpu::{
-    ArrayDescriptor, PoolAccess, PoolProperties, RawArray, RawCallback, RawHostFunction, RawPool,
-    ResourceDescriptor, TextureDescriptor, function_table, open_first,
+    ArrayDescriptor, MappedBufferDescriptor, MemoryHandleDescriptor, PoolAccess, PoolProperties, RawArray,
+    RawCallback, RawExternalMemory, RawExternalSemaphore, RawHostFunction, RawPool, ResourceDescriptor,
+    SemaphoreHandleDescriptor, SemaphoreParameters, TextureDescriptor, function_table, open_first,
 };
 
 /// The name by which the system finds it.
@@ -122,6 +123,20 @@ function_table! {
         cuIpcCloseMemHandle(CUdeviceptr),
         cuIpcGetMemHandle(*mut IpcMemoryHandle, CUdeviceptr),
         cuIpcOpenMemHandle_v2(*mut CUdeviceptr, IpcMemoryHandle, c_uint),
+        // For memory and semaphores of other programming interfaces.
+        cuDestroyExternalMemory(RawExternalMemory),
+        cuDestroyExternalSemaphore(RawExternalSemaphore),
+        cuExternalMemoryGetMappedBuffer(*mut CUdeviceptr, RawExternalMemory, *const MappedBufferDescriptor),
+        cuImportExternalMemory(*mut RawExternalMemory, *const MemoryHandleDescriptor),
+        cuImportExternalSemaphore(*mut RawExternalSemaphore, *const SemaphoreHandleDescriptor),
+        // Since CUDA 11.7: a place for the handle; address; size; type of the handle; flags.
+        cuMemGetHandleForAddressRange(*mut c_void, CUdeviceptr, usize, c_uint, c_ulonglong),
+        cuSignalExternalSemaphoresAsync(
+            *const RawExternalSemaphore, *const SemaphoreParameters, c_uint, CUstream
+        ),
+        cuWaitExternalSemaphoresAsync(
+            *const RawExternalSemaphore, *const SemaphoreParameters, c_uint, CUstream
+        ),
         // For priorities: the lowest, and the highest, which is a lower number.
         cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int),
         cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int),

@@ -259,6 +259,40 @@ fn the_program_waits_for_all_devices_that_use_managed_memory() {
 }
 
 #[test]
+fn external_memory_and_semaphores_are_those_of_their_descriptors() {
+    if found().is_some() {
+        return;
+    }
+    let ran =
+        with_stand_in("NEW", &["--exact", "cuda::external::a_buffer_is_over_memory_of_another_interface"]);
+    let imports: Vec<&str> =
+        ran.calls.lines().filter(|line| line.starts_with("cuImportExternalMemory")).collect();
+    // The first and the last are refused; kinds and flags of the others.
+    let kinds = ["(1,0) 0", "(1,0) 0", "(9,0) 0", "(1,1) 0", "(1,0) 0"];
+    assert_eq!(imports, kinds.map(|kind| format!("cuImportExternalMemory{kind}")), "{}", ran.calls);
+    assert_eq!(ran.calls.matches("cuDestroyExternalMemory").count(), 3, "{}", ran.calls);
+    let ran = with_stand_in("NEW", &["--exact", "cuda::external::a_buffer_is_exported_as_a_dma_buf"]);
+    assert!(ran.text.contains("exported\nimported\n"), "{}", ran.text);
+    let ran = with_stand_in("OLD", &["--exact", "cuda::external::a_buffer_is_exported_as_a_dma_buf"]);
+    assert!(ran.text.contains("lacks the function cuMemGetHandleForAddressRange"), "{}", ran.text);
+    let test = "cuda::external::an_opaque_handle_of_the_driver_is_imported";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    assert!(ran.text.contains("imported an opaque handle"), "{}", ran.text);
+    let test = "cuda::external::semaphores_order_streams_with_another_interface";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    let calls = ran.calls.lines().filter(|line| line.contains("ExternalSemaphore"));
+    let expected = [
+        "cuWaitExternalSemaphoresAsync(7) 0",
+        "cuWaitExternalSemaphoresAsync(0) 0",
+        "cuSignalExternalSemaphoresAsync(9) 0",
+        "cuSignalExternalSemaphoresAsync(0) 0",
+        "cuDestroyExternalSemaphore 0",
+        "cuDestroyExternalSemaphore 0",
+    ];
+    assert_eq!(calls.collect::<Vec<_>>(), expected, "{}", ran.calls);
+}
+
+#[test]
 fn images_of_the_stand_in_are_dropped_without_a_wait() {
     if found().is_some() {
         return;

@@ -178,6 +178,24 @@ fn a_graph_of_a_pool_waits_for_the_one_before() {
 }
 
 #[test]
+fn external_memory_and_semaphores_are_released_after_their_work() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    let text = with(directory.path(), &["--exact", "hip::external::a_buffer_is_exported_as_a_dma_buf"]);
+    assert!(text.contains("exported\nimported\n"), "{text}");
+    let test = "hip::external::semaphores_order_streams_with_another_interface";
+    let text = with(directory.path(), &["--exact", test]);
+    assert!(!text.contains("stand-in: ") && !text.contains("left behind"), "{text}");
+    let calls = calls(directory.path());
+    let count = |name: &str| calls.iter().filter(|(called, _)| called == name).count();
+    assert_eq!(count("hipWaitExternalSemaphoresAsync") + count("hipSignalExternalSemaphoresAsync"), 4);
+    assert_eq!(count("hipDestroyExternalSemaphore"), 2);
+}
+
+#[test]
 fn a_thread_keeps_its_own_device() {
     if found().is_some() {
         return;

@@ -1,9 +1,13 @@
 //! Graphs on OpenCL devices, and what the book says of each back end.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use offload_rt::{Image2d, KernelArg, Stream, StreamPriority, dlpack};
+use offload_rt::{
+    ExternalMemory, ExternalMemoryKind, ExternalSemaphoreKind, Image2d, KernelArg, Stream, StreamPriority,
+    dlpack,
+};
 
 use super::*;
 use crate::support;
@@ -113,6 +117,26 @@ impl Table {
     }
 }
 
+/// Compares what the table tells of external memory and semaphores with what the device takes: nothing, with a hint.
+fn check_external(table: &Table, column: usize, device: &Device) {
+    let file = || OwnedFd::from(fs::File::open(support::root().join("Cargo.toml")).unwrap());
+    let memory = ExternalMemory::new(ExternalMemoryKind::OpaqueFd, file(), 16);
+    // SAFETY: no driver takes the file.
+    let (imported, semaphore) = unsafe {
+        let semaphore = device.import_semaphore(ExternalSemaphoreKind::TimelineFd, file());
+        (device.import_buffer::<u8>(memory, 16), semaphore)
+    };
+    let exported = device.stream().unwrap().zeroed::<u32>(4).unwrap().export_dma_buf();
+    for (what, refused) in [
+        ("buffers of external memory (Vulkan, dma-buf)", imported.map(drop).unwrap_err()),
+        ("external semaphores", semaphore.map(drop).unwrap_err()),
+        ("buffers as dma-bufs", exported.map(drop).unwrap_err()),
+    ] {
+        assert!(!table.has(what, column), "{device}: {what}");
+        assert!(refused.hint().is_some(), "{device}: {refused}");
+    }
+}
+
 fn has_graphs(stream: &Stream) -> bool {
     let mut x = stream.zeroed::<u32>(4).unwrap();
     let graph = stream.capture(|stream| stream.fill(&mut x, 7)).unwrap();
@@ -182,6 +206,7 @@ fn the_book_tells_what_each_back_end_has() {
         assert_eq!(table.has("advice on managed memory", column), takes_advice == Some(true), "{device}");
         let exportable = device.exportable_buffer::<u32>(4);
         assert_eq!(table.has("memory of other processes", column), exportable.is_ok(), "{device}");
+        check_external(&table, column, &device);
         let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
         assert_eq!(table.has("tensors of other libraries (DLPack)", column), tensor.is_ok(), "{device}");
         if let Ok(tensor) = tensor {
