@@ -25,6 +25,7 @@ pub(super) struct ImportedMemory<A: DriverApi> {
     raw: RawExternalMemory,
     /// Of the part; 0 until it is mapped.
     address: u64,
+    pub(super) users: StreamUsers<A>,
     _descriptor: Option<OwnedFd>,
 }
 
@@ -74,7 +75,8 @@ impl<A: DriverApi> ImportedMemory<A> {
         // SAFETY: the context is current, and the descriptor is open; the function writes one handle.
         unsafe { entered.api().import_memory(&raw mut raw, &handle) }?;
         let _descriptor = kept::<A>(descriptor);
-        let mut imported = ImportedMemory { context: context.clone(), raw, address: 0, _descriptor };
+        let users = StreamUsers::new();
+        let mut imported = ImportedMemory { context: context.clone(), raw, address: 0, users, _descriptor };
         let part = MappedBufferDescriptor::new(offset, size);
         // SAFETY: the memory lives; the function writes one address.
         unsafe { entered.api().map_memory(&raw mut imported.address, raw, &part) }
@@ -89,15 +91,9 @@ impl<A: DriverApi> ImportedMemory<A> {
 
 impl<A: DriverApi> Drop for ImportedMemory<A> {
     fn drop(&mut self) {
-        let Ok(entered) = self.context.enter() else { return };
-        // SAFETY: it was imported and mapped once. No documentation says that the release waits for work that uses it.
-        unsafe {
-            let _ = entered.api().synchronize();
-            if self.address != 0 {
-                let _ = entered.api().free(self.address);
-            }
-            let _ = entered.api().destroy_memory(self.raw);
-        }
+        // Work that uses it may wait for a semaphore that this thread's next step signals.
+        let object = RetiredObject::Memory { raw: self.raw, address: self.address };
+        retire(&self.context, &self.users, object);
     }
 }
 

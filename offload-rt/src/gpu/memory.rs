@@ -53,9 +53,7 @@ enum MemoryHeld<A: DriverApi> {
     Opened(Arc<Context<A>>),
     /// It is of another programming interface.
     #[cfg(unix)]
-    Imported {
-        _memory: ImportedMemory<A>,
-    },
+    Imported(ImportedMemory<A>),
     /// It is the caller's.
     Owned {
         _owner: Owner,
@@ -124,7 +122,7 @@ impl<A: DriverApi> GpuMemory<A> {
     ) -> Result<GpuMemory<A>, Problem> {
         let imported = ImportedMemory::import(context, memory, size)?;
         let address = imported.address();
-        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Imported { _memory: imported } })
+        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Imported(imported) })
     }
 
     /// Memory in the order of `home`, or memory of its own if the device has no pool.
@@ -174,6 +172,11 @@ impl<A: DriverApi> GpuMemory<A> {
         let pooled = match &self.held {
             MemoryHeld::Pooled(pooled) => pooled,
             MemoryHeld::Managed(managed) => return managed.use_in(stream),
+            #[cfg(unix)]
+            MemoryHeld::Imported(imported) => {
+                imported.users.add(stream);
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         if stream.is_capturing() || stream.raw == pooled.home.raw {
@@ -202,6 +205,8 @@ impl<A: DriverApi> GpuMemory<A> {
         match &self.held {
             MemoryHeld::Pooled(pooled) => pooled.give_away()?,
             MemoryHeld::Managed(managed) => managed.users.give_away(),
+            #[cfg(unix)]
+            MemoryHeld::Imported(imported) => imported.users.give_away(),
             _ => {}
         }
         Ok(self.address)
@@ -268,7 +273,7 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
             #[cfg(feature = "dlpack")]
             MemoryHeld::Adopted { .. } => (0, 0),
             #[cfg(unix)]
-            MemoryHeld::Imported { .. } => (0, 0),
+            MemoryHeld::Imported(_) => (0, NO_HOME),
             MemoryHeld::Own(_) | MemoryHeld::Opened(_) | MemoryHeld::Owned { .. } => (0, 0),
         };
         DeviceAddress { start: self.address, only_in, home }
@@ -352,7 +357,7 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
             MemoryHeld::Owned { .. } => {}
             // It is released by its own drop.
             #[cfg(unix)]
-            MemoryHeld::Imported { .. } => {}
+            MemoryHeld::Imported(_) => {}
             #[cfg(feature = "cudarc-0_19")]
             MemoryHeld::Borrowed(_) => {}
         }

@@ -30,7 +30,7 @@ impl ExternalSemaphore {
 impl Device {
     /// A buffer of `len` values over memory of another programming interface, from its offset on, without a copy.
     ///
-    /// Dropping it waits for the work of the device. The memory stays the other interface's.
+    /// It can be dropped at any time, as other buffers can: nothing waits. The memory stays the other interface's.
     ///
     /// ```no_run
     /// use std::os::fd::OwnedFd;

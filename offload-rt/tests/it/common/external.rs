@@ -55,8 +55,9 @@ pub fn a_buffer_is_over_memory_of_another_interface(ready: &Ready) {
         stream.synchronize().unwrap();
         assert_eq!(values(&file), [2.0 + 3.0 * index as f32; LEN]);
         ready.add(stream, 1.0, &ones, &mut imported).unwrap();
-        // It is released when that has run.
+        // It is released when that has run, which nothing waits for.
         drop(imported);
+        stream.synchronize().unwrap();
         assert_eq!(values(&file), [3.0 * (index + 1) as f32; LEN]);
         // SAFETY: these are refused.
         let errors = unsafe {

@@ -184,6 +184,13 @@ fn external_memory_and_semaphores_are_released_after_their_work() {
     }
     let directory = tempfile::tempdir().unwrap();
     NEW.make(directory.path());
+    // Nothing waits for a dropped buffer but the module at its end.
+    let test = "hip::external::a_buffer_is_over_memory_of_another_interface";
+    with(directory.path(), &["--exact", test]);
+    let first = calls(directory.path());
+    let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+    let count = |name: &str| names.iter().filter(|called| **called == name).count();
+    assert_eq!((count("hipDestroyExternalMemory"), count("hipDeviceSynchronize")), (3, 1), "{names:?}");
     let text = with(directory.path(), &["--exact", "hip::external::a_buffer_is_exported_as_a_dma_buf"]);
     assert!(text.contains("exported\nimported\n"), "{text}");
     let test = "hip::external::semaphores_order_streams_with_another_interface";
