@@ -10,6 +10,8 @@
 //!   into it; [`Event`]s order streams and tell times;
 //! - [`Stream::capture`] records work as a [`Graph`], which is launched as one; [`Stream::copy_from`] copies between devices,
 //!   and [`Device::memory_pool`] limits what buffers come from;
+//! - [`Device::managed`] makes memory that all devices of a driver and the program use in place; on Unix,
+//!   `Device::import_buffer` takes memory of Vulkan and others, and `Buffer::export_dma_buf` gives it to them;
 //! - [`Image`]s and [`Sampler`]s are those of OpenCL C, for kernels that take `image2d_t` and `sampler_t`;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
 //!   driver.

@@ -79,7 +79,8 @@ impl<T: Plain> Managed<T> {
     /// ```
     ///
     /// # Errors
-    /// The device of the advice is of another driver than the buffer, cannot use managed memory while the program does, or the driver refuses.
+    /// The device of the advice is of another driver than the buffer, or cannot use managed memory while the program does; or
+    /// the driver refuses.
     pub fn advise(&self, advice: Advice<'_>) -> Result<(), Error> {
         self.give(advice, false)
     }

@@ -59,8 +59,8 @@ impl Device {
     /// memory, as the host CPU; or the driver refuses.
     ///
     /// # Safety
-    /// The file descriptor is a handle of this kind, of memory of this size, and dedicated as it says. Its bytes are initialized. Work of others that
-    /// use the memory is ordered with that of the streams that use the buffer, by
+    /// The file descriptor is a handle of this kind, of memory of this size, and dedicated as it says. Its bytes are
+    /// initialized. Work of others that use the memory is ordered with that of the streams that use the buffer, by
     /// [`wait_external`](Stream::wait_external) and [`signal_external`](Stream::signal_external), or because each
     /// synchronizes before the other one goes on.
     #[allow(unsafe_code, reason = "shares memory with other programming interfaces")]
@@ -86,8 +86,9 @@ impl Device {
     /// The device imports no such semaphores, as the host CPU, or the driver refuses, as HIP's runtime on Linux does.
     ///
     /// # Safety
-    /// The file descriptor is a handle of this kind, of a semaphore of the same GPU. Waits and signals keep the rules of the interface that it is of: a
-    /// binary semaphore is waited for once after each signal, and the value of a timeline semaphore only grows.
+    /// The file descriptor is a handle of this kind, of a semaphore of the same GPU. Waits and signals keep the rules of the
+    /// interface that it is of: a binary semaphore is waited for once after each signal, and the value of a timeline
+    /// semaphore only grows.
     #[allow(unsafe_code, reason = "shares semaphores with other programming interfaces")]
     pub unsafe fn import_semaphore(
         &self,
@@ -123,7 +124,8 @@ impl<T: Plain> Buffer<T> {
     /// ```
     ///
     /// # Errors
-    /// The buffer is of a stream, as the error says, the device has no dma-bufs, as OpenCL devices and the host CPU, or the driver refuses.
+    /// The buffer is of a stream, as the error says; the device has no dma-bufs, as OpenCL devices and the host CPU; or the
+    /// driver refuses.
     pub fn export_dma_buf(&self) -> Result<OwnedFd, Error> {
         const BUFFER: &str = "device buffer";
         let exported = self.memory().export_dma_buf();
@@ -143,7 +145,8 @@ impl Stream {
     /// tells of it.
     ///
     /// # Errors
-    /// The semaphore is of another device, a binary one is given a value, the stream is of a capture, or the driver refuses.
+    /// The semaphore is of another device, a binary one is given a value, the stream is of a capture, or the driver
+    /// refuses.
     pub fn wait_external(&self, semaphore: &ExternalSemaphore, value: u64) -> Result<(), Error> {
         self.check_semaphore(semaphore, value)?;
         self.done(self.backend().wait_external(&*semaphore.backend, value))
