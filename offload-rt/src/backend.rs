@@ -6,6 +6,8 @@
 
 use std::any::Any;
 use std::fmt::{self, Debug};
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,6 +16,8 @@ use offload_format::pack::KernelInfo;
 
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+#[cfg(unix)]
+use crate::external::{ExternalMemory, ExternalSemaphoreKind};
 use crate::group_size::GroupSizes;
 use crate::identity::DeviceIdentity;
 use crate::images::{
@@ -73,6 +77,26 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
         Ok(None)
     }
 
+    /// `size` bytes of external memory from its offset on, which it has; `None` if the driver imports no such memory.
+    #[cfg(unix)]
+    fn import_memory(
+        &self,
+        _memory: ExternalMemory,
+        _size: u64,
+    ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
+    /// The semaphore of a file descriptor; `None` if the driver imports no such semaphores.
+    #[cfg(unix)]
+    fn import_semaphore(
+        &self,
+        _kind: ExternalSemaphoreKind,
+        _descriptor: OwnedFd,
+    ) -> Result<Option<Arc<dyn BackendSemaphore>>, Problem> {
+        Ok(None)
+    }
+
     /// The driver's graph of `work`, which outlives it; `None` if the launch layer gives the operations one by one.
     fn instantiate(&self, _work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         Ok(None)
@@ -94,6 +118,11 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     /// holds is unspecified.
     fn allocate_managed(&self, _size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
         Ok(None)
+    }
+
+    /// Gives the driver advice on managed memory, which this device can use. It has no effect where the driver takes none.
+    fn advise(&self, memory: &dyn BackendMemory, _advice: MemoryAdvice) -> Result<(), Problem> {
+        if memory.takes_advice() { Err(other_back_end()) } else { Ok(()) }
     }
 
     /// An image whose elements are unspecified.
@@ -395,7 +424,12 @@ pub(crate) struct AssertionFailure {
 pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
-    /// The address for a launch of the same context.
+    /// Whether work of `context` can use it.
+    fn is_usable_in(&self, context: ContextId) -> bool {
+        self.context() == context
+    }
+
+    /// The address for a launch of a context that can use it.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn device_address(&self) -> DeviceAddress {
         DeviceAddress::default()
@@ -403,6 +437,12 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
 
     /// The handle for other processes; `None` if the driver has none.
     fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
+        Ok(None)
+    }
+
+    /// A dma-buf of the memory, from its start on; `None` if the driver has none.
+    #[cfg(unix)]
+    fn export_dma_buf(&self) -> Result<Option<OwnedFd>, Problem> {
         Ok(None)
     }
 
@@ -415,6 +455,11 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
     /// Hands the memory back to the device.
     fn end_program_access(&self) -> Result<(), Problem> {
         Ok(())
+    }
+
+    /// Whether it is managed memory that the driver takes advice on.
+    fn takes_advice(&self) -> bool {
+        false
     }
 
     /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
@@ -470,6 +515,12 @@ impl<'a> MemoryRef<'a> {
     #[inline]
     pub(crate) fn context(self) -> ContextId {
         self.memory().context()
+    }
+
+    /// Whether work of `context` can use it.
+    #[inline]
+    pub(crate) fn is_usable_in(self, context: ContextId) -> bool {
+        self.memory().is_usable_in(context)
     }
 
     /// Notes that more than the work of its capture uses the memory.
@@ -545,6 +596,27 @@ pub(crate) enum FillPattern {
 pub(crate) enum MemoryPlace {
     Device,
     Program,
+}
+
+/// Advice to the driver on managed memory from its start on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "only CUDA and HIP take advice")]
+pub(crate) struct MemoryAdvice {
+    pub(crate) kind: AdviceKind,
+    /// Of the device that it is given to, or of the program.
+    pub(crate) place: MemoryPlace,
+    /// In bytes, at least 1.
+    pub(crate) size: usize,
+    /// Earlier advice has no effect any more.
+    pub(crate) is_withdrawn: bool,
+}
+
+/// What advice is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AdviceKind {
+    ReadMostly,
+    PreferredLocation,
+    AccessedBy,
 }
 
 /// A function of the program that a stream calls. It does not unwind, and is called once.
@@ -724,7 +796,7 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
 
-    /// Prepares `memory`, of the same context, for work in this stream.
+    /// Prepares `memory`, which the context can use, for work in this stream.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn prepare(&self, _memory: &dyn BackendMemory) -> Result<(), Problem> {
         Ok(())
@@ -750,8 +822,31 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Makes later work of this stream wait for `event`, if [`waits_for`](BackendStream::waits_for) says that it can.
     fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem>;
 
+    /// Makes later work wait until `semaphore`, of the same context, has at least `value`.
+    #[cfg(unix)]
+    fn wait_external(&self, _semaphore: &dyn BackendSemaphore, _value: u64) -> Result<(), Problem> {
+        Err(no_semaphores())
+    }
+
+    /// Sets `semaphore`, of the same context, to `value` after the work before.
+    #[cfg(unix)]
+    fn signal_external(&self, _semaphore: &dyn BackendSemaphore, _value: u64) -> Result<(), Problem> {
+        Err(no_semaphores())
+    }
+
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), Problem>;
+}
+
+/// A semaphore of another programming interface. It can be dropped at any time, as memory can.
+#[cfg(unix)]
+pub(crate) trait BackendSemaphore: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+}
+
+#[cfg(unix)]
+fn no_semaphores() -> Problem {
+    "external semaphores: not supported by this back end".to_string().into()
 }
 
 /// The work of a graph: operations in an order that keeps all their dependencies.
@@ -816,7 +911,11 @@ pub(crate) trait BackendEvent: Any + Debug + Send + Sync {
 
 /// Downcasts a value to the type of its backend. The launch layer has compared the contexts, so that an error is a bug.
 pub(crate) fn downcast<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
-    value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))
+    value.downcast_ref().ok_or_else(other_back_end)
+}
+
+fn other_back_end() -> Problem {
+    "it is of another back end".to_string().into()
 }
 
 /// One argument of [`Kernel::launch`](crate::Kernel::launch).
@@ -850,15 +949,15 @@ pub(crate) enum KernelArgKind<'a> {
 }
 
 impl KernelArgKind<'_> {
-    /// The context of what it refers to.
+    /// Whether work of `context` can use what it refers to.
     #[inline]
-    pub(crate) fn context(&self) -> Option<ContextId> {
+    pub(crate) fn is_usable_in(&self, context: ContextId) -> bool {
         match self {
-            KernelArgKind::Value(_) | KernelArgKind::Local(_) => None,
-            KernelArgKind::Memory(range) => Some(range.memory.context()),
-            KernelArgKind::Image(image, _) => Some(image.context()),
-            KernelArgKind::Sampler(sampler) => Some(sampler.context()),
-            KernelArgKind::Texture(texture) => Some(texture.context()),
+            KernelArgKind::Value(_) | KernelArgKind::Local(_) => true,
+            KernelArgKind::Memory(range) => range.memory.is_usable_in(context),
+            KernelArgKind::Image(image, _) => image.context() == context,
+            KernelArgKind::Sampler(sampler) => sampler.context() == context,
+            KernelArgKind::Texture(texture) => texture.context() == context,
         }
     }
 }

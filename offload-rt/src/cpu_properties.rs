@@ -18,6 +18,7 @@ pub(crate) fn query() -> DeviceProperties {
         compute_units: threads().and_then(|count| u32::try_from(count).ok()),
         sub_group_sizes: HOST_SUB_GROUP_SIZES.to_vec(),
         is_memory_unified: Some(true),
+        takes_memory_advice: Some(false),
         ..system::properties()
     }
 }

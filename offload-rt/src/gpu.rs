@@ -13,11 +13,14 @@ mod device_pool;
 mod driver_module;
 mod error;
 mod event;
+mod external;
 mod function;
 mod graph;
 mod handles;
 mod host_function;
 mod image;
+#[cfg(unix)]
+mod imported;
 #[cfg(feature = "dlpack")]
 mod interchange;
 mod kernel;
@@ -39,8 +42,9 @@ mod stream_handle;
 mod stream_users;
 
 pub(crate) use self::api::{
-    ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawCallback, RawEvent, RawFunction,
-    RawGraph, RawGraphExec, RawGraphNode, RawHostFunction, RawModule, RawStream, operations,
+    ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawCallback, RawEvent, RawExternalMemory,
+    RawExternalSemaphore, RawFunction, RawGraph, RawGraphExec, RawGraphNode, RawHostFunction, RawModule,
+    RawStream, operations,
 };
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::array::PitchedResource;
@@ -54,6 +58,11 @@ pub(crate) use self::error::{
 };
 #[cfg(test)]
 pub(crate) use self::error::{NOT_FOUND, SUCCESS};
+#[cfg(all(unix, feature = "hip"))]
+pub(crate) use self::external::MEMORY_OPAQUE_FD;
+pub(crate) use self::external::{
+    MappedBufferDescriptor, MemoryHandleDescriptor, SemaphoreHandleDescriptor, SemaphoreParameters,
+};
 pub(crate) use self::handles::{adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};
 pub(crate) use self::library::{FunctionTable, function_address, function_table, function_type, open_first};
 pub(crate) use self::limits::{Limits, Shape};

@@ -2,6 +2,7 @@
 //!
 //! The backends implement the traits of the module `backend`.
 
+mod advice;
 mod args;
 mod bounds;
 mod buffer;
@@ -15,6 +16,8 @@ mod copies;
 #[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
 mod copy;
 mod event;
+#[cfg(unix)]
+mod external;
 mod graph;
 mod graph_pool;
 mod image;
@@ -39,12 +42,15 @@ mod texture;
 mod transfer;
 mod typed;
 
+pub use self::advice::{Advice, MemoryLocation};
 pub use self::args::{Arg, Plain};
 pub use self::bounds::{Bound, Extent};
 pub use self::buffer::{Buffer, Slice, SliceMut};
 #[cfg(feature = "futures")]
 pub use self::completion::Completion;
 pub use self::event::Event;
+#[cfg(unix)]
+pub use self::external::ExternalSemaphore;
 pub use self::graph::Graph;
 pub use self::graph_pool::GraphPool;
 pub use self::image::{

@@ -10,6 +10,8 @@
 //!   into it; [`Event`]s order streams and tell times;
 //! - [`Stream::capture`] records work as a [`Graph`], which is launched as one; [`Stream::copy_from`] copies between devices,
 //!   and [`Device::memory_pool`] limits what buffers come from;
+//! - [`Device::managed`] makes memory that all devices of a driver and the program use in place; on Unix,
+//!   `Device::import_buffer` takes memory of Vulkan and others, and `Buffer::export_dma_buf` gives it to them;
 //! - [`Image`]s and [`Sampler`]s are those of OpenCL C, for kernels that take `image2d_t` and `sampler_t`;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
 //!   driver.
@@ -106,6 +108,8 @@ mod devices;
 mod driver_library;
 mod entry;
 mod error;
+#[cfg(unix)]
+mod external;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 mod failures;
 #[cfg(any(feature = "cuda", feature = "hip"))]
@@ -154,6 +158,8 @@ pub use crate::device::Device;
 pub use crate::devices::{DeviceRequest, Devices};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
+#[cfg(unix)]
+pub use crate::external::{ExternalMemory, ExternalMemoryKind, ExternalSemaphoreKind};
 pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
 pub use crate::images::{
     AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat, TextureSettings,
@@ -161,10 +167,13 @@ pub use crate::images::{
 pub use crate::index::{Missing, Unreadable};
 #[cfg(feature = "futures")]
 pub use crate::launch::Completion;
+#[cfg(unix)]
+pub use crate::launch::ExternalSemaphore;
 pub use crate::launch::{
-    Arg, Buffer, Event, ExportedBuffer, Graph, GraphPool, Half, Image, Image1d, Image1dArray, Image1dBuffer,
-    Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut, Kernel, Local, Managed, MemoryPool, Pinned,
-    Plain, Program, Sampler, Slice, SliceMut, Stream, Surface, Texture, Transfer,
+    Advice, Arg, Buffer, Event, ExportedBuffer, Graph, GraphPool, Half, Image, Image1d, Image1dArray,
+    Image1dBuffer, Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut, Kernel, Local, Managed,
+    MemoryLocation, MemoryPool, Pinned, Plain, Program, Sampler, Slice, SliceMut, Stream, Surface, Texture,
+    Transfer,
 };
 pub use crate::module::Module;
 pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};

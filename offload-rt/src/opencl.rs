@@ -18,6 +18,7 @@ mod context;
 mod current_queue;
 mod device;
 mod device_properties;
+mod external;
 #[allow(unsafe_code, reason = "launches a kernel of this project")]
 mod failures;
 mod icd;

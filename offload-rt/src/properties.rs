@@ -26,6 +26,8 @@ pub struct DeviceProperties {
     pub free_memory: Option<u64>,
     /// Whether the device has no memory of its own, but uses that of the CPU.
     pub is_memory_unified: Option<bool>,
+    /// Whether the driver takes advice on managed memory: without it, [`Managed::advise`](crate::Managed::advise) has no effect.
+    pub takes_memory_advice: Option<bool>,
     /// Units that run work-groups: multiprocessors of NVIDIA GPUs, compute units of AMD GPUs and of OpenCL, hardware threads
     /// of the CPU that the process may use.
     pub compute_units: Option<u32>,

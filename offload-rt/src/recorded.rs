@@ -12,9 +12,11 @@ use crate::images::{FillColor, ImageRegion, ImageType};
 use crate::range::NdRange;
 
 /// The operations of a graph in an order that keeps all their dependencies.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) struct RecordedWork {
+    /// Of the stream that was captured.
+    pub(crate) context: ContextId,
     pub(crate) operations: Vec<RecordedOperation>,
     /// The number of lanes: streams of the capture.
     pub(crate) lanes: usize,
@@ -43,7 +45,7 @@ pub(crate) enum Operation {
     CopyToImage { from: KeptRange, to: KeptRegion },
     CopyFromImage { from: KeptRegion, to: KeptRange },
     FillImage { to: KeptRegion, color: FillColor },
-    Call { function: Arc<RepeatedFunction>, context: ContextId },
+    Call { function: Arc<RepeatedFunction> },
 }
 
 /// A launch that keeps its kernel and its arguments.
@@ -109,22 +111,6 @@ impl GraphWork for RecordedWork {
 }
 
 impl Operation {
-    /// The context of what it uses.
-    pub(crate) fn context(&self) -> ContextId {
-        match self {
-            Operation::Launch(launch) => launch.kernel.context(),
-            Operation::Write { to, .. }
-            | Operation::Copy { to, .. }
-            | Operation::Fill { to, .. }
-            | Operation::CopyFromImage { to, .. } => to.memory.context(),
-            Operation::WriteImage { to, .. }
-            | Operation::CopyToImage { to, .. }
-            | Operation::CopyImage { to, .. }
-            | Operation::FillImage { to, .. } => to.image.context(),
-            Operation::Call { context, .. } => *context,
-        }
-    }
-
     /// Prepares its memory for work in `stream`.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     pub(crate) fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
@@ -183,7 +169,7 @@ impl Operation {
             Operation::CopyToImage { from, to } => stream.copy_to_image(from.range(), to.range()),
             Operation::CopyFromImage { from, to } => stream.copy_from_image(from.range(), to.range()),
             Operation::FillImage { to, color } => stream.fill_image(to.range(), *color),
-            Operation::Call { function, .. } => stream.call_again(function),
+            Operation::Call { function } => stream.call_again(function),
         }
     }
 }

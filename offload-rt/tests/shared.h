@@ -9,21 +9,38 @@
 
 enum { BLOCK = 2 << 20 };
 struct handle { char name[64]; };
-static struct mapping { char *start; size_t size; int is_own; char name[64]; } mappings[64];
+static struct mapping { char *start, *base; size_t size; int is_own; char name[64]; } mappings[64];
 static pthread_mutex_t mapping = PTHREAD_MUTEX_INITIALIZER;
 
-static void *remember(int file, const char *name, size_t size, int is_own)
+static void *keep_mapping(struct mapping kept)
 {
-    char *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (start == MAP_FAILED) return NULL;
     pthread_mutex_lock(&mapping);
     int at = 0;
     while (mappings[at].start) at++;
-    mappings[at] = (struct mapping){ .start = start, .size = size, .is_own = is_own };
-    strcpy(mappings[at].name, name);
+    mappings[at] = kept;
     pthread_mutex_unlock(&mapping);
-    return start;
+    return kept.start;
+}
+/* With a page before it, for what a driver notes there. */
+static void *remember(int file, const char *name, size_t size, int is_own)
+{
+    enum { PAGE = 4096 };
+    char *base = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    char *start = mmap(base + PAGE, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    close(file);
+    if (start == MAP_FAILED) return NULL;
+    struct mapping kept = { .start = start, .base = base, .size = size + PAGE, .is_own = is_own };
+    strcpy(kept.name, name);
+    return keep_mapping(kept);
+}
+/* A file descriptor of memory of a whole number of pages. */
+static int file_of(const void *memory, size_t size)
+{
+    for (int i = 0; i < 64; i++)
+        if (mappings[i].start == memory && mappings[i].is_own && size % 4096 == 0 && size <= mappings[i].size)
+            return open(mappings[i].name, O_RDWR | O_CLOEXEC);
+    return -1;
 }
 static void *share(size_t size)
 {
@@ -52,7 +69,7 @@ static int unmap(void *memory)
     int at = 0;
     while (at < 64 && mappings[at].start != memory) at++;
     if (at < 64) {
-        munmap(memory, mappings[at].size);
+        munmap(mappings[at].base, mappings[at].size);
         if (mappings[at].is_own) unlink(mappings[at].name);
         mappings[at].start = NULL;
     }

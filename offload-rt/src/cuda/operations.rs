@@ -23,6 +23,11 @@ use crate::gpu::{
     PoolAccess, RawArray, RawCallback, RawHostFunction, RawPool, ResourceDescriptor, Shape,
     TextureDescriptor, call, operations,
 };
+#[cfg(unix)]
+use crate::gpu::{
+    MappedBufferDescriptor, MemoryHandleDescriptor, RawExternalMemory, RawExternalSemaphore,
+    SemaphoreHandleDescriptor, SemaphoreParameters,
+};
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
 use crate::range::LaunchMode;
@@ -35,6 +40,10 @@ const MAX_PARAMETERS: usize = 32764;
 /// `cuCtxEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
+/// `CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD`.
+#[cfg(unix)]
+const DMA_BUF_FD: c_uint = 1;
+
 /// "0 means no limit": `cuOccupancyMaxPotentialBlockSize`.
 const NO_LIMIT: c_int = 0;
 
@@ -44,6 +53,14 @@ impl DriverApi for CudaApi {
     /// `kDLCUDA`.
     #[cfg(feature = "dlpack")]
     const DLPACK_TYPE: i32 = 2;
+
+    /// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD`.
+    #[cfg(unix)]
+    const DMA_BUF: c_uint = 9;
+
+    /// "Ownership of the file descriptor is transferred to the CUDA driver when the handle is imported successfully."
+    #[cfg(unix)]
+    const TAKES_DESCRIPTORS: bool = true;
 
     type Device = DeviceId;
     type ArgumentCheck = ParameterSizes;
@@ -80,6 +97,8 @@ impl DriverApi for CudaApi {
             cuMemAllocManaged(address, size, CU_MEM_ATTACH_GLOBAL);
         prefetch(address: u64, size: usize, device: c_int, stream: CUstream) =>
             cuMemPrefetchAsync(address, size, device, stream);
+        advise(address: u64, size: usize, advice: c_uint, device: c_int) =>
+            cuMemAdvise(address, size, advice, device);
 
         memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
@@ -88,6 +107,28 @@ impl DriverApi for CudaApi {
         open_ipc_memory(address: *mut u64, handle: IpcMemoryHandle) =>
             cuIpcOpenMemHandle_v2(address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
         close_ipc_memory(address: u64) => cuIpcCloseMemHandle(address);
+        #[cfg(unix)]
+        import_memory(memory: *mut RawExternalMemory, handle: &MemoryHandleDescriptor) =>
+            cuImportExternalMemory(memory, handle);
+        #[cfg(unix)]
+        map_memory(address: *mut u64, memory: RawExternalMemory, part: &MappedBufferDescriptor) =>
+            cuExternalMemoryGetMappedBuffer(address, memory, part);
+        #[cfg(unix)]
+        destroy_memory(memory: RawExternalMemory) => cuDestroyExternalMemory(memory);
+        #[cfg(unix)]
+        dma_buf(descriptor: *mut c_int, address: u64, size: usize) =>
+            cuMemGetHandleForAddressRange(descriptor.cast(), address, size, DMA_BUF_FD, 0);
+        #[cfg(unix)]
+        import_semaphore(semaphore: *mut RawExternalSemaphore, handle: &SemaphoreHandleDescriptor) =>
+            cuImportExternalSemaphore(semaphore, handle);
+        #[cfg(unix)]
+        wait_semaphore(semaphore: RawExternalSemaphore, parameters: &SemaphoreParameters, stream: CUstream) =>
+            cuWaitExternalSemaphoresAsync(&raw const semaphore, parameters, 1, stream);
+        #[cfg(unix)]
+        signal_semaphore(semaphore: RawExternalSemaphore, parameters: &SemaphoreParameters, stream: CUstream) =>
+            cuSignalExternalSemaphoresAsync(&raw const semaphore, parameters, 1, stream);
+        #[cfg(unix)]
+        destroy_semaphore(semaphore: RawExternalSemaphore) => cuDestroyExternalSemaphore(semaphore);
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
             cuMemPoolGetAttribute(pool, attribute, value);
         trim_pool(pool: RawPool, kept: usize) => cuMemPoolTrimTo(pool, kept);

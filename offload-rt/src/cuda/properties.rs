@@ -1,7 +1,8 @@
 //! The properties of a CUDA device, and what other drivers tell of it too.
 
 use super::api::{
-    CU_DEVICE_ATTRIBUTE_CLOCK_RATE, CU_DEVICE_ATTRIBUTE_INTEGRATED, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
+    CU_DEVICE_ATTRIBUTE_CLOCK_RATE, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+    CU_DEVICE_ATTRIBUTE_INTEGRATED, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CUdevice_attribute,
     CuResult, DeviceId,
 };
@@ -19,6 +20,10 @@ pub(super) fn properties(device: DeviceId) -> CuResult<DeviceProperties> {
     Ok(DeviceProperties {
         memory: device.total_memory().ok().filter(|bytes| *bytes > 0),
         is_memory_unified: device.attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED).ok().map(|value| value != 0),
+        takes_memory_advice: device
+            .attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)
+            .ok()
+            .map(|value| value != 0),
         compute_units: positive(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         clock_khz: positive(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
         max_work_group: positive(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK).map(u64::from),

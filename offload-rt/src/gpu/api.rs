@@ -9,10 +9,15 @@ use offload_format::pack::KernelInfo;
 use super::array::{ArrayDescriptor, BoxCopy, RawArray, ResourceDescriptor, TextureDescriptor};
 use super::context::{Context, ContextApi, Entered};
 use super::error::{ApiResult, ResultCode};
+#[cfg(unix)]
+use super::external::{
+    MappedBufferDescriptor, MemoryHandleDescriptor, SemaphoreHandleDescriptor, SemaphoreParameters,
+};
 use super::limits::Shape;
 use super::pool::{PoolAccess, RawPool};
 pub(crate) use super::raw::{
-    RawEvent, RawFunction, RawGraph, RawGraphExec, RawGraphNode, RawModule, RawStream,
+    RawEvent, RawExternalMemory, RawExternalSemaphore, RawFunction, RawGraph, RawGraphExec, RawGraphNode,
+    RawModule, RawStream,
 };
 use crate::backend::{IpcMemoryHandle, KernelArg};
 use crate::entry::{Entry, LoadedImage};
@@ -46,6 +51,14 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     /// The device's `DLDeviceType`.
     #[cfg(feature = "dlpack")]
     const DLPACK_TYPE: i32;
+
+    /// The type of a dma-buf's handle.
+    #[cfg(unix)]
+    const DMA_BUF: c_uint;
+
+    /// Whether the file descriptor of an import is the library's after it.
+    #[cfg(unix)]
+    const TAKES_DESCRIPTORS: bool;
 
     /// A device, as it is listed.
     type Device: Debug + Send + Sync;
@@ -93,6 +106,14 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         device: c_int,
         stream: RawStream,
     ) -> ApiResult<(), Self>;
+    /// `advice` is a `CUmem_advise` or a `hipMemoryAdvise`, for a device as in `prefetch`.
+    unsafe fn advise(
+        &'static self,
+        address: u64,
+        size: usize,
+        advice: c_uint,
+        device: c_int,
+    ) -> ApiResult<(), Self>;
 
     // Memory of the device.
     /// Writes the free and all bytes of the current context's device.
@@ -113,6 +134,54 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         handle: IpcMemoryHandle,
     ) -> ApiResult<(), Self>;
     unsafe fn close_ipc_memory(&'static self, address: u64) -> ApiResult<(), Self>;
+    // Memory and semaphores of other programming interfaces.
+    #[cfg(unix)]
+    unsafe fn import_memory(
+        &'static self,
+        memory: *mut RawExternalMemory,
+        handle: &MemoryHandleDescriptor,
+    ) -> ApiResult<(), Self>;
+    /// What it writes is released as memory of the device is, and before `memory`.
+    #[cfg(unix)]
+    unsafe fn map_memory(
+        &'static self,
+        address: *mut u64,
+        memory: RawExternalMemory,
+        part: &MappedBufferDescriptor,
+    ) -> ApiResult<(), Self>;
+    #[cfg(unix)]
+    unsafe fn destroy_memory(&'static self, memory: RawExternalMemory) -> ApiResult<(), Self>;
+    /// `address` is what `allocate` wrote, and `size` a multiple of the system's pages.
+    #[cfg(unix)]
+    unsafe fn dma_buf(
+        &'static self,
+        descriptor: *mut c_int,
+        address: u64,
+        size: usize,
+    ) -> ApiResult<(), Self>;
+    #[cfg(unix)]
+    unsafe fn import_semaphore(
+        &'static self,
+        semaphore: *mut RawExternalSemaphore,
+        handle: &SemaphoreHandleDescriptor,
+    ) -> ApiResult<(), Self>;
+    #[cfg(unix)]
+    unsafe fn wait_semaphore(
+        &'static self,
+        semaphore: RawExternalSemaphore,
+        parameters: &SemaphoreParameters,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    #[cfg(unix)]
+    unsafe fn signal_semaphore(
+        &'static self,
+        semaphore: RawExternalSemaphore,
+        parameters: &SemaphoreParameters,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    /// All waits and signals of it are done.
+    #[cfg(unix)]
+    unsafe fn destroy_semaphore(&'static self, semaphore: RawExternalSemaphore) -> ApiResult<(), Self>;
     // Memory pools.
     unsafe fn pool_attribute(
         &'static self,
@@ -417,7 +486,8 @@ pub(crate) struct NodeLaunch<'s> {
 
 /// Implements operations of [`DriverApi`] by calls of the library's functions.
 macro_rules! operations {
-    ($($operation:ident($($argument:ident: $type:ty),*) => $function:ident($($passed:expr),*);)*) => {$(
+    ($($(#[$attribute:meta])* $operation:ident($($argument:ident: $type:ty),*) => $function:ident($($passed:expr),*);)*) => {$(
+        $(#[$attribute])*
         #[inline]
         unsafe fn $operation(&'static self, $($argument: $type),*) -> $crate::gpu::ApiResult<(), Self> {
             // SAFETY: the contract of the operation is that of the function.

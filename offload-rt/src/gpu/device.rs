@@ -1,5 +1,7 @@
 //! Devices, and their contexts when they are first used.
 
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::api::DriverApi;
@@ -7,25 +9,28 @@ use super::context::Context;
 use super::device_pool::DevicePool;
 use super::graph::GpuGraph;
 use super::image::GpuImage;
-use super::memory::GpuMemory;
+#[cfg(unix)]
+use super::imported::GpuSemaphore;
+use super::memory::{EXPORTABLE, GpuMemory};
 use super::module::GpuModule;
 use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
+#[cfg(unix)]
+use crate::backend::BackendSemaphore;
 use crate::backend::{
     Backend, BackendDevice, BackendGraph, BackendHostMemory, BackendImage, BackendMemory, BackendModule,
-    BackendPool, BackendStream, GraphWork, ImageLayout, IpcMemoryHandle, StreamPriority,
+    BackendPool, BackendStream, GraphWork, ImageLayout, IpcMemoryHandle, MemoryAdvice, StreamPriority,
+    downcast,
 };
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+#[cfg(unix)]
+use crate::external::{ExternalMemory, ExternalSemaphoreKind};
 use crate::identity::DeviceIdentity;
 use crate::images::{ImageFormat, ImageType, TextureFormat};
 use crate::properties::DeviceProperties;
 use crate::text::escape;
-
-/// "It is recommended to only share allocations with a 2MiB aligned size": others share their block with what else is in
-/// it (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#interprocess-communication>).
-const EXPORTABLE: usize = 2 << 20;
 
 /// A device that the library has found.
 #[derive(Debug)]
@@ -141,9 +146,31 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
         Ok(Some(Arc::new(GpuMemory::open(&context, handle)?)))
     }
 
+    #[cfg(unix)]
+    fn import_memory(
+        &self,
+        memory: ExternalMemory,
+        size: u64,
+    ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(Some(Arc::new(GpuMemory::import(&self.context()?, memory, size)?)))
+    }
+
+    #[cfg(unix)]
+    fn import_semaphore(
+        &self,
+        kind: ExternalSemaphoreKind,
+        descriptor: OwnedFd,
+    ) -> Result<Option<Arc<dyn BackendSemaphore>>, Problem> {
+        Ok(Some(Arc::new(GpuSemaphore::import(&self.context()?, kind, descriptor)?)))
+    }
+
     fn allocate_managed(&self, size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
         let memory = GpuMemory::managed(&self.context()?, size)?;
         Ok(memory.map(|memory| Arc::new(memory) as Arc<dyn BackendMemory>))
+    }
+
+    fn advise(&self, memory: &dyn BackendMemory, advice: MemoryAdvice) -> Result<(), Problem> {
+        downcast::<GpuMemory<A>>(memory)?.advise(advice, &*self.context()?)
     }
 
     fn instantiate(&self, work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {

@@ -1,10 +1,12 @@
-//! Device memory: of the context's pool, of an allocation of its own, or the caller's.
+//! Device memory: of the context's pool, of an allocation of its own, imported, or the caller's.
 //!
 //! Memory of the pool is allocated and released in the order of the stream that made it, its home. Its first use in
 //! another stream comes after the work that the home has by then, and its release after the work of all streams that used
 //! it; none of it waits. Where other code has the address, nothing tells which streams use it: then allocation and release
 //! are waited for.
 
+#[cfg(unix)]
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,12 +16,20 @@ use super::api::DriverApi;
 use super::api::RawStream;
 use super::context::Context;
 use super::error::ApiResult;
+#[cfg(unix)]
+use super::imported::ImportedMemory;
 use super::managed::ManagedMemory;
 use super::stream_handle::StreamHandle;
 use crate::backend::{
-    BackendMemory, BackendStream, ContextId, DeviceAddress, IpcMemoryHandle, MemoryRange, Owner,
+    BackendMemory, BackendStream, ContextId, DeviceAddress, IpcMemoryHandle, MemoryAdvice, MemoryRange, Owner,
 };
 use crate::error::Problem;
+#[cfg(unix)]
+use crate::external::ExternalMemory;
+
+/// "It is recommended to only share allocations with a 2MiB aligned size": others share their block with what else is in
+/// it (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#interprocess-communication>).
+pub(super) const EXPORTABLE: usize = 2 << 20;
 
 /// The home of memory that each use is to be noted of: no stream has this handle.
 const NO_HOME: usize = usize::MAX;
@@ -35,12 +45,15 @@ pub(crate) struct GpuMemory<A: DriverApi> {
 #[derive(Debug)]
 enum MemoryHeld<A: DriverApi> {
     Pooled(PooledMemory<A>),
-    /// It is released in this context.
-    Own(Arc<Context<A>>),
+    /// It is released in its context.
+    Own(OwnMemory<A>),
     /// The program uses it too, after the work of the streams that use it.
     Managed(ManagedMemory<A>),
     /// It is of another process, and is closed in this context.
     Opened(Arc<Context<A>>),
+    /// It is of another programming interface.
+    #[cfg(unix)]
+    Imported(ImportedMemory<A>),
     /// It is the caller's.
     Owned {
         _owner: Owner,
@@ -54,6 +67,15 @@ enum MemoryHeld<A: DriverApi> {
     /// It is the caller's, who outlives this, for one stream.
     #[cfg(feature = "cudarc-0_19")]
     Borrowed(RawStream),
+}
+
+/// An allocation of its own.
+#[derive(Debug)]
+struct OwnMemory<A: DriverApi> {
+    context: Arc<Context<A>>,
+    /// In bytes.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "there are no dma-bufs"))]
+    size: usize,
 }
 
 /// What decides when memory of a pool is released.
@@ -78,7 +100,8 @@ impl<A: DriverApi> GpuMemory<A> {
         let mut address = 0;
         // SAFETY: the context is current; the function writes one address.
         unsafe { entered.api().allocate(&raw mut address, size) }?;
-        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Own(context.clone()) })
+        let own = OwnMemory { context: context.clone(), size };
+        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Own(own) })
     }
 
     /// Memory of another process.
@@ -88,6 +111,18 @@ impl<A: DriverApi> GpuMemory<A> {
         // SAFETY: the context is current; the function writes one address.
         unsafe { entered.api().open_ipc_memory(&raw mut address, handle) }?;
         Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Opened(context.clone()) })
+    }
+
+    /// `size` bytes of memory of another programming interface.
+    #[cfg(unix)]
+    pub(super) fn import(
+        context: &Arc<Context<A>>,
+        memory: ExternalMemory,
+        size: u64,
+    ) -> Result<GpuMemory<A>, Problem> {
+        let imported = ImportedMemory::import(context, memory, size)?;
+        let address = imported.address();
+        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Imported(imported) })
     }
 
     /// Memory in the order of `home`, or memory of its own if the device has no pool.
@@ -132,12 +167,14 @@ impl<A: DriverApi> GpuMemory<A> {
         Ok(Some(GpuMemory { address, context: context.id(), held: MemoryHeld::Managed(managed) }))
     }
 
-    /// Prepares for work in `stream`, of the same context.
+    /// Prepares for work in `stream`, of a context that can use it.
     pub(super) fn use_in(&self, stream: &Arc<StreamHandle<A>>) -> Result<(), Problem> {
         let pooled = match &self.held {
             MemoryHeld::Pooled(pooled) => pooled,
-            MemoryHeld::Managed(managed) => {
-                managed.users.add(stream);
+            MemoryHeld::Managed(managed) => return managed.use_in(stream),
+            #[cfg(unix)]
+            MemoryHeld::Imported(imported) => {
+                imported.users.add(stream);
                 return Ok(());
             }
             _ => return Ok(()),
@@ -147,6 +184,15 @@ impl<A: DriverApi> GpuMemory<A> {
             return Ok(());
         }
         if stream.is_adopted() { pooled.give_away() } else { pooled.use_in(stream) }
+    }
+
+    /// Gives the library advice, for the device of `context`.
+    pub(super) fn advise(&self, advice: MemoryAdvice, context: &Context<A>) -> Result<(), Problem> {
+        if !self.takes_advice() {
+            return Err(not_managed());
+        }
+        let advised = ManagedMemory::advise(self.address, advice, context);
+        advised.map_err(|error| error.during("the advice is refused"))
     }
 
     /// Its address, for work that keeps it.
@@ -159,6 +205,8 @@ impl<A: DriverApi> GpuMemory<A> {
         match &self.held {
             MemoryHeld::Pooled(pooled) => pooled.give_away()?,
             MemoryHeld::Managed(managed) => managed.users.give_away(),
+            #[cfg(unix)]
+            MemoryHeld::Imported(imported) => imported.users.give_away(),
             _ => {}
         }
         Ok(self.address)
@@ -207,6 +255,15 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
         self.context
     }
 
+    /// All devices of a library use its managed memory.
+    fn is_usable_in(&self, context: ContextId) -> bool {
+        context == self.context || (self.takes_advice() && context.backend == self.context.backend)
+    }
+
+    fn takes_advice(&self) -> bool {
+        matches!(self.held, MemoryHeld::Managed(_))
+    }
+
     fn device_address(&self) -> DeviceAddress {
         let (only_in, home) = match &self.held {
             MemoryHeld::Pooled(pooled) => (0, pooled.home.raw.addr()),
@@ -215,6 +272,8 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
             MemoryHeld::Borrowed(stream) => (stream.addr(), 0),
             #[cfg(feature = "dlpack")]
             MemoryHeld::Adopted { .. } => (0, 0),
+            #[cfg(unix)]
+            MemoryHeld::Imported(_) => (0, NO_HOME),
             MemoryHeld::Own(_) | MemoryHeld::Opened(_) | MemoryHeld::Owned { .. } => (0, 0),
         };
         DeviceAddress { start: self.address, only_in, home }
@@ -222,7 +281,7 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
 
     fn begin_program_access(&self) -> Result<*mut u8, Problem> {
         let MemoryHeld::Managed(managed) = &self.held else {
-            return Err("it is not managed memory".to_string().into());
+            return Err(not_managed());
         };
         managed.wait()?;
         let address = usize::try_from(self.address).map_err(|_| "its address has more bits".to_string())?;
@@ -230,20 +289,40 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
     }
 
     fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
-        let MemoryHeld::Own(context) = &self.held else {
-            let problem =
-                "other processes cannot open memory of a pool, nor that of another owner".to_string();
-            return Err(Problem::with_hint(
-                problem,
-                "`Device::exportable_buffer` makes one that they can open",
-            ));
+        let MemoryHeld::Own(own) = &self.held else {
+            return Err(not_exportable("other processes cannot open"));
         };
-        let entered = context.enter()?;
+        let entered = own.context.enter()?;
         let mut handle = IpcMemoryHandle([0; 64]);
         // SAFETY: the memory lives; the function writes one handle.
         unsafe { entered.api().ipc_memory_handle(&raw mut handle, self.address) }?;
         Ok(Some(handle))
     }
+
+    #[cfg(unix)]
+    fn export_dma_buf(&self) -> Result<Option<OwnedFd>, Problem> {
+        let own = match &self.held {
+            MemoryHeld::Own(own) if own.size.is_multiple_of(EXPORTABLE) => own,
+            _ => return Err(not_exportable("there is no dma-buf of")),
+        };
+        let entered = own.context.enter()?;
+        let mut descriptor = -1;
+        // SAFETY: the memory lives, and has this size; the function writes one descriptor.
+        unsafe { entered.api().dma_buf(&raw mut descriptor, self.address, own.size) }
+            .map_err(|error| error.during("the memory has no dma-buf"))?;
+        if descriptor < 0 {
+            return Err("the library gives no dma-buf".to_string().into());
+        }
+        // SAFETY: the library has opened it for the caller.
+        Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+    }
+}
+
+fn not_exportable(what: &str) -> Problem {
+    Problem::with_hint(
+        format!("{what} memory of a pool, nor that of another owner"),
+        "`Device::exportable_buffer` makes a buffer that has memory of its own",
+    )
 }
 
 impl<A: DriverApi> Drop for GpuMemory<A> {
@@ -253,8 +332,8 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
                 let _ = pooled.release(self.address);
             }
             MemoryHeld::Managed(managed) => managed.release(self.address),
-            MemoryHeld::Own(context) => {
-                if let Ok(entered) = context.enter() {
+            MemoryHeld::Own(own) => {
+                if let Ok(entered) = own.context.enter() {
                     // SAFETY: it was allocated once; the library waits for work that uses it.
                     let _ = unsafe { entered.api().free(self.address) };
                 }
@@ -276,10 +355,17 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
                 }
             }
             MemoryHeld::Owned { .. } => {}
+            // It is released by its own drop.
+            #[cfg(unix)]
+            MemoryHeld::Imported(_) => {}
             #[cfg(feature = "cudarc-0_19")]
             MemoryHeld::Borrowed(_) => {}
         }
     }
+}
+
+fn not_managed() -> Problem {
+    "it is not managed memory".to_string().into()
 }
 
 /// Where `range` starts, for work in `stream`.

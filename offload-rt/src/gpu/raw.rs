@@ -15,6 +15,8 @@ pub(crate) use handles;
 // `CUevent` and `hipEvent_t`, and so on.
 handles! {
     RawEvent: EventTarget,
+    RawExternalMemory: ExternalMemoryTarget,
+    RawExternalSemaphore: ExternalSemaphoreTarget,
     RawFunction: FunctionTarget,
     RawGraph: GraphTarget,
     RawGraphExec: GraphExecTarget,

@@ -1,4 +1,5 @@
-//! Release of arrays, textures and surfaces after the work that uses them, which nothing waits for.
+//! Release of arrays, textures, surfaces, imported memory and semaphores after the work that uses them, which nothing waits
+//! for.
 //!
 //! The libraries release them at once, and have no release in the order of a stream. So what is dropped waits in a list of
 //! its context with an event of each stream that used it, and is released when a later drop, image or wait finds the events
@@ -90,6 +91,15 @@ unsafe fn release<A: DriverApi>(api: &'static A, retired: Retired) {
             RetiredObject::Array(array) => api.destroy_array(array),
             RetiredObject::Texture(number) => api.destroy_texture(number),
             RetiredObject::Surface(number) => api.destroy_surface(number),
+            #[cfg(unix)]
+            RetiredObject::Memory { raw, address } => {
+                if address != 0 {
+                    let _ = api.free(address);
+                }
+                api.destroy_memory(raw)
+            }
+            #[cfg(unix)]
+            RetiredObject::Semaphore(semaphore) => api.destroy_semaphore(semaphore),
         };
         for event in retired.after {
             let _ = api.destroy_event(event);

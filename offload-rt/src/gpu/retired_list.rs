@@ -1,10 +1,12 @@
-//! Arrays, textures and surfaces that were dropped, and wait for the work that uses them.
+//! Arrays, textures, surfaces, imported memory and semaphores that were dropped, and wait for the work that uses them.
 
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 use super::array::RawArray;
 use super::raw::RawEvent;
+#[cfg(unix)]
+use super::raw::{RawExternalMemory, RawExternalSemaphore};
 
 /// What is released.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +14,14 @@ pub(crate) enum RetiredObject {
     Array(RawArray),
     Texture(u64),
     Surface(u64),
+    /// Imported memory, and the address of the part that is mapped; 0 if none is.
+    #[cfg(unix)]
+    Memory {
+        raw: RawExternalMemory,
+        address: u64,
+    },
+    #[cfg(unix)]
+    Semaphore(RawExternalSemaphore),
 }
 
 /// An object that was dropped.

@@ -10,11 +10,15 @@ use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
 use super::host_function;
 use super::image::{self, Direction, GpuImage, GpuTexture, Outside};
+#[cfg(unix)]
+use super::imported::GpuSemaphore;
 use super::managed::PROGRAM;
 use super::memory::{GpuMemory, start};
 use super::peers;
 use super::retired;
 use super::stream_handle::{GraphMemory, StreamHandle, StreamRole};
+#[cfg(unix)]
+use crate::backend::BackendSemaphore;
 use crate::backend::{
     BackendEvent, BackendImage, BackendMemory, BackendStream, BackendTexture, ContextId, FillPattern,
     HostFunction, ImageRange, MemoryPlace, MemoryRange, Owner, RepeatedFunction, StreamPriority, downcast,
@@ -426,6 +430,18 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let event = downcast::<GpuEvent<A>>(event)?;
         // SAFETY: the stream is of the current context, and the event may be of another.
         unsafe { entered.api().wait_event(self.raw, event.raw) }.map_err(failed)
+    }
+
+    #[cfg(unix)]
+    fn wait_external(&self, semaphore: &dyn BackendSemaphore, value: u64) -> Result<(), Problem> {
+        let entered = self.context.enter()?;
+        downcast::<GpuSemaphore<A>>(semaphore)?.wait_in(value, &self.handle, &entered)
+    }
+
+    #[cfg(unix)]
+    fn signal_external(&self, semaphore: &dyn BackendSemaphore, value: u64) -> Result<(), Problem> {
+        let entered = self.context.enter()?;
+        downcast::<GpuSemaphore<A>>(semaphore)?.signal_in(value, &self.handle, &entered)
     }
 
     fn synchronize(&self) -> Result<(), Problem> {

@@ -4,11 +4,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    HIP_MEMCPY3D, HipApi, HipResult, hipDeviceAttributeConcurrentManagedAccess, hipDeviceptr_t, hipEvent_t,
-    hipEventDefault, hipEventDisableTiming, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t,
-    hipHostMallocPortable, hipIpcMemLazyEnablePeerAccess, hipKernelNodeParams, hipMemAttachGlobal,
-    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed,
-    hipStreamNonBlocking,
+    DeviceId, HIP_MEMCPY3D, HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault,
+    hipEventDisableTiming, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable,
+    hipIpcMemLazyEnablePeerAccess, hipKernelNodeParams, hipMemAttachGlobal, hipMemoryTypeUnregistered,
+    hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
@@ -22,12 +21,21 @@ use crate::gpu::{
     PoolAccess, RawArray, RawCallback, RawHostFunction, RawPool, ResourceDescriptor, Shape,
     TextureDescriptor, call, operations,
 };
+#[cfg(unix)]
+use crate::gpu::{
+    MEMORY_OPAQUE_FD, MappedBufferDescriptor, MemoryHandleDescriptor, RawExternalMemory,
+    RawExternalSemaphore, SemaphoreHandleDescriptor, SemaphoreParameters,
+};
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
 use crate::range::LaunchMode;
 
 /// The only flags of `hipStreamWaitEvent`, `hipStreamAddCallback` and `hipDeviceEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
+
+/// `hipMemRangeHandleTypeDmaBufFd`.
+#[cfg(unix)]
+const DMA_BUF_FD: c_uint = 1;
 
 /// "0 means no limit": `hipModuleOccupancyMaxPotentialBlockSize`.
 const NO_LIMIT: c_int = 0;
@@ -38,6 +46,16 @@ impl DriverApi for HipApi {
     /// `kDLROCM`.
     #[cfg(feature = "dlpack")]
     const DLPACK_TYPE: i32 = 10;
+
+    /// HIP has no type of its own for it: on Linux, what it imports as an opaque handle is a dma-buf
+    /// (`hsa_amd_interop_map_buffer`).
+    #[cfg(unix)]
+    const DMA_BUF: c_uint = MEMORY_OPAQUE_FD;
+
+    /// The runtime opens what it needs, and leaves the descriptor to the caller
+    /// (<https://github.com/ROCm/clr/blob/amd-staging/hipamd/src/hip_memory.cpp>).
+    #[cfg(unix)]
+    const TAKES_DESCRIPTORS: bool = false;
 
     type Device = HipDevice;
     type ArgumentCheck = LocalParameters;
@@ -73,6 +91,8 @@ impl DriverApi for HipApi {
             hipMallocManaged(address.cast(), size, hipMemAttachGlobal);
         prefetch(address: u64, size: usize, device: c_int, stream: hipStream_t) =>
             hipMemPrefetchAsync(pointer(address), size, device, stream);
+        advise(address: u64, size: usize, advice: c_uint, device: c_int) =>
+            hipMemAdvise(pointer(address), size, advice, device);
 
         memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
@@ -82,6 +102,28 @@ impl DriverApi for HipApi {
         open_ipc_memory(address: *mut u64, handle: IpcMemoryHandle) =>
             hipIpcOpenMemHandle(address.cast(), handle, hipIpcMemLazyEnablePeerAccess);
         close_ipc_memory(address: u64) => hipIpcCloseMemHandle(pointer(address));
+        #[cfg(unix)]
+        import_memory(memory: *mut RawExternalMemory, handle: &MemoryHandleDescriptor) =>
+            hipImportExternalMemory(memory, handle);
+        #[cfg(unix)]
+        map_memory(address: *mut u64, memory: RawExternalMemory, part: &MappedBufferDescriptor) =>
+            hipExternalMemoryGetMappedBuffer(address.cast(), memory, part);
+        #[cfg(unix)]
+        destroy_memory(memory: RawExternalMemory) => hipDestroyExternalMemory(memory);
+        #[cfg(unix)]
+        dma_buf(descriptor: *mut c_int, address: u64, size: usize) =>
+            hipMemGetHandleForAddressRange(descriptor.cast(), pointer(address), size, DMA_BUF_FD, 0);
+        #[cfg(unix)]
+        import_semaphore(semaphore: *mut RawExternalSemaphore, handle: &SemaphoreHandleDescriptor) =>
+            hipImportExternalSemaphore(semaphore, handle);
+        #[cfg(unix)]
+        wait_semaphore(semaphore: RawExternalSemaphore, parameters: &SemaphoreParameters, stream: hipStream_t) =>
+            hipWaitExternalSemaphoresAsync(&raw const semaphore, parameters, 1, stream);
+        #[cfg(unix)]
+        signal_semaphore(semaphore: RawExternalSemaphore, parameters: &SemaphoreParameters, stream: hipStream_t) =>
+            hipSignalExternalSemaphoresAsync(&raw const semaphore, parameters, 1, stream);
+        #[cfg(unix)]
+        destroy_semaphore(semaphore: RawExternalSemaphore) => hipDestroyExternalSemaphore(semaphore);
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
             hipMemPoolGetAttribute(pool, attribute, value);
         trim_pool(pool: RawPool, kept: usize) => hipMemPoolTrimTo(pool, kept);
@@ -213,11 +255,7 @@ impl DriverApi for HipApi {
     }
 
     fn has_managed_memory(&'static self, device: &c_int) -> bool {
-        let mut value = 0;
-        let attribute = hipDeviceAttributeConcurrentManagedAccess;
-        // SAFETY: the function writes one number.
-        let queried = unsafe { call!(self, hipDeviceGetAttribute(&raw mut value, attribute, *device)) };
-        queried.is_ok() && value != 0
+        DeviceId { api: self, ordinal: *device }.has_managed_memory().unwrap_or(false)
     }
 
     fn has_peer_copy(&self) -> bool {

@@ -17,6 +17,7 @@ pub(super) fn properties(device: DeviceId) -> HipResult<DeviceProperties> {
         memory: Some(reported.global_memory()).filter(|bytes| *bytes > 0),
         // Older runtimes of ROCm 6 leave it 0 for every device.
         is_memory_unified: (reported.integrated() != 0).then_some(true),
+        takes_memory_advice: device.has_managed_memory(),
         compute_units: positive(reported.compute_units()),
         clock_khz: positive(reported.clock_khz()),
         max_work_group: positive(reported.max_threads()).map(u64::from),

@@ -264,6 +264,7 @@ fn the_cpu_tells_what_the_system_does() {
     let properties = Device::host().properties().unwrap();
     assert_eq!(properties.compute_units.map(|units| units as usize), Some(executor::cpus()));
     assert_eq!((properties.is_memory_unified, properties.driver_version.clone()), (Some(true), None));
+    assert_eq!(properties.takes_memory_advice, Some(false));
     assert_eq!((properties.pci, properties.uuid, properties.max_groups), (None, None, None));
     assert_eq!(properties.aspects, Device::host().description().aspects());
     if cfg!(any(target_os = "linux", windows)) {

@@ -225,8 +225,7 @@ impl Graph {
             let problem = "a graph cannot be launched in a capture";
             return Err(Error::device(&self.device.to_string(), problem));
         }
-        let own = self.work.operations.first().map(|recorded| recorded.operation.context());
-        if own.is_some_and(|own| own != stream.backend().context()) {
+        if self.work.context != stream.backend().context() {
             let problem = format!("the graph is of {}, the stream of {}", self.device, stream.device());
             return Err(Error::device("graph", problem).with_hint("make the stream with the graph's device"));
         }
@@ -254,7 +253,7 @@ fn check_args(launch: &RecordedLaunch, device: &Device, args: &[KernelArg<'_>]) 
     check(launch.kernel.info(), &launch.range, args.iter().map(KernelArg::given))?;
     let own = launch.kernel.context();
     for (index, arg) in args.iter().enumerate() {
-        if arg.0.context().is_some_and(|context| context != own) {
+        if !arg.0.is_usable_in(own) {
             return Err(Kernel::other_device(&launch.name, index, arg, device));
         }
     }

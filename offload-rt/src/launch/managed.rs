@@ -15,7 +15,10 @@ use crate::error::{Error, Problem};
 /// [`access`](Managed::access) gives the values to the program.
 ///
 /// It is CUDA's and HIP's managed memory, whose pages go where they are used, shared virtual memory of OpenCL, and for the
-/// host CPU ordinary memory. [`Pinned`](crate::Pinned) memory stays where it is, and suits values that are used once.
+/// host CPU ordinary memory. All devices of CUDA, or of HIP, use it in their streams and kernels. As for two streams of one
+/// device, an [`Event`](crate::Event) orders work on the same values. Memory of an OpenCL device is for that device alone.
+///
+/// [`Pinned`](crate::Pinned) memory stays where it is, and suits values that are used once.
 ///
 /// ```
 /// let device = offload_rt::Device::host();
@@ -62,7 +65,12 @@ impl Device {
 }
 
 impl<T: Plain> Managed<T> {
-    /// Waits for the work that uses the buffer, and gives its values to `use_values`. No device has them meanwhile.
+    /// The device that has allocated it.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Waits for the work of all devices that uses the buffer, and gives its values to `use_values`. No device has them meanwhile.
     ///
     /// # Errors
     /// A graph or an image keeps the buffer, so that work with it may begin at any time: read and write it with a stream
@@ -94,7 +102,7 @@ impl<T: Plain> Managed<T> {
 }
 
 impl Stream {
-    /// Queues moving the pages of `values` to the device, before a kernel needs them. It changes no value; where memory does
+    /// Queues moving the pages of `values` to the stream's device, before a kernel needs them. It changes no value; where memory does
     /// not move, it does nothing.
     ///
     /// ```
@@ -107,7 +115,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// The buffer is of another device, the stream is of a capture, or the driver refuses.
+    /// The stream's device cannot use the buffer, the stream is of a capture, or the driver refuses.
     pub fn prefetch<T: Plain>(&self, values: &Managed<T>) -> Result<(), Error> {
         self.prefetch_to(values, MemoryPlace::Device)
     }

@@ -492,7 +492,7 @@ impl Kernel {
             return Err(Error::launch(&self.name, problem).with_hint("make the stream with that device"));
         }
         let mut numbered = args.iter().enumerate();
-        let other = numbered.find(|(_, arg)| arg.0.context().is_some_and(|context| context != own));
+        let other = numbered.find(|(_, arg)| !arg.0.is_usable_in(own));
         match other {
             None => Ok(()),
             Some((index, arg)) => Err(Kernel::other_device(&self.name, index, arg, &self.device)),

@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::capture_memory::{CaptureMemory, PoolBlock, Use};
 use super::graph_pool::SharedPool;
 use super::queued::Panics;
+#[cfg(unix)]
+use crate::backend::BackendSemaphore;
 use crate::backend::{
     BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction,
     ImageRange, KernelArg, KernelArgKind, Lease, MemoryPlace, MemoryRange, RepeatedFunction, downcast,
@@ -76,7 +78,11 @@ impl Recorder {
         let mut state = self.lock();
         state.is_finished = true;
         self.pool.give_back(mem::take(&mut state.memory).into_unused());
-        RecordedWork { lanes: state.lanes.len(), operations: mem::take(&mut state.operations) }
+        RecordedWork {
+            context: self.stream.context(),
+            lanes: state.lanes.len(),
+            operations: mem::take(&mut state.operations),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, RecorderState> {
@@ -197,6 +203,13 @@ fn cannot_pin(what: &str, hint: &'static str) -> Problem {
     Problem::with_hint(format!("a graph cannot keep the pinned memory of {what}"), hint)
 }
 
+/// The error of an operation with a semaphore, which has another value at each launch.
+#[cfg(unix)]
+fn no_semaphore() -> Problem {
+    let problem = "a graph cannot use an external semaphore".to_string();
+    Problem::with_hint(problem, "use it before and after `graph.launch(&stream)`, in the same stream")
+}
+
 impl BackendStream for RecordingStream {
     fn context(&self) -> ContextId {
         self.recorder.stream.context()
@@ -294,7 +307,7 @@ impl BackendStream for RecordingStream {
     }
 
     fn call_again(&self, function: &Arc<RepeatedFunction>) -> Result<(), Problem> {
-        self.add(&[], Operation::Call { function: function.clone(), context: self.context() })
+        self.add(&[], Operation::Call { function: function.clone() })
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
@@ -315,6 +328,16 @@ impl BackendStream for RecordingStream {
         let end = state.end(self.lane)?;
         event.end.own.iter().chain(&event.end.others).for_each(|operation| end.add(*operation));
         Ok(())
+    }
+
+    #[cfg(unix)]
+    fn wait_external(&self, _: &dyn BackendSemaphore, _: u64) -> Result<(), Problem> {
+        Err(no_semaphore())
+    }
+
+    #[cfg(unix)]
+    fn signal_external(&self, _: &dyn BackendSemaphore, _: u64) -> Result<(), Problem> {
+        Err(no_semaphore())
     }
 
     fn synchronize(&self) -> Result<(), Problem> {

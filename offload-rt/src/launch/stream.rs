@@ -274,7 +274,7 @@ impl Stream {
 
     /// Compares a range with the device and with the size of the other side.
     pub(super) fn check(&self, range: MemoryRange<'_>, other: usize) -> Result<(), Error> {
-        if range.memory.context() != self.backend.context() {
+        if !range.memory.is_usable_in(self.backend.context()) {
             let problem = self.problem("it cannot use a buffer of another device".to_string().into());
             return Err(problem.with_hint("Stream::copy_from copies from a buffer of another device"));
         }

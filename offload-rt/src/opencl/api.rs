@@ -5,6 +5,8 @@
 
 mod device;
 mod error;
+#[cfg(unix)]
+mod external;
 mod handle;
 mod image;
 pub(super) mod info;
@@ -18,6 +20,10 @@ mod tests;
 
 pub(super) use self::device::{DeviceId, Platform, platforms};
 pub(super) use self::error::{ClError, ClResult};
+#[cfg(all(test, unix))]
+pub(super) use self::external::tests as external_tests;
+#[cfg(unix)]
+pub(super) use self::external::{ExternalBuffer, Semaphore};
 pub(super) use self::image::{ImageDescriptor, SamplerDescriptor};
 pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Image, Kernel, Program, Sampler};
 pub(super) use self::program::KernelArg;

@@ -46,6 +46,7 @@ pub(super) fn query(id: DeviceId) -> DeviceProperties {
         memory: long(id, CL_DEVICE_GLOBAL_MEM_SIZE).filter(is_some),
         free_memory: free_memory(id, &extensions),
         is_memory_unified: unified_memory(id, &extensions),
+        takes_memory_advice: Some(false),
         compute_units: word(id, CL_DEVICE_MAX_COMPUTE_UNITS).filter(|units| *units > 0),
         clock_khz: clock_mhz.and_then(|mhz| mhz.checked_mul(1000)),
         sub_group_sizes: sub_groups(id, &extensions),

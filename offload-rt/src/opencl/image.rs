@@ -1,5 +1,7 @@
 //! Images and samplers of OpenCL devices: what a driver has of them, and making them.
 
+use std::sync::Arc;
+
 use opencl_sys::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
     CL_ADDRESS_REPEAT, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE,
@@ -14,7 +16,7 @@ use super::answers::{flag, sizes};
 use super::api::{Buffer, ClError, DeviceId, Image, ImageDescriptor, Sampler, SamplerDescriptor};
 use super::context::ClContext;
 use super::memory::ClMemory;
-use crate::backend::{BackendImage, BackendSampler, ContextId, ImageLayout, downcast};
+use crate::backend::{BackendImage, BackendMemory, BackendSampler, ContextId, ImageLayout, downcast};
 use crate::error::Problem;
 use crate::images::{
     AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat, ImageShape, ImageType,
@@ -57,7 +59,7 @@ impl ClImage {
             Some(memory) if memory.context() != context.id() => {
                 return Err("the buffer is of another device".to_string().into());
             }
-            Some(memory) => Some(downcast::<ClMemory>(&**memory)?.shared()),
+            Some(memory) => Some(buffer_of_image(memory)?),
             None => None,
         };
         let own = match (image_type, memory) {
@@ -75,6 +77,17 @@ impl ClImage {
         let image = Image::new(&context.context, &descriptor).map_err(|error| error.to_string())?;
         Ok(ClImage { image, context: context.id() })
     }
+}
+
+/// The buffer of an image, whose commands hand nothing over.
+fn buffer_of_image(memory: &Arc<dyn BackendMemory>) -> Result<&Buffer, Problem> {
+    let memory = downcast::<ClMemory>(&**memory)?;
+    #[cfg(unix)]
+    if memory.external_buffer().is_some() {
+        let problem = "an image cannot be in a buffer of external memory".to_string();
+        return Err(Problem::with_hint(problem, "copy it to a buffer of a stream first"));
+    }
+    Ok(memory.shared())
 }
 
 impl ClSampler {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(unix)]
+use super::api::ExternalBuffer;
 use super::api::{Buffer, ClResult};
 use super::context::{ClContext, id_of};
 use super::current_queue::StreamQueue;
@@ -24,6 +26,9 @@ enum MemoryHeld {
     Own(Buffer),
     /// The program uses it too.
     Managed(ManagedMemory),
+    /// It is of another programming interface.
+    #[cfg(unix)]
+    External(ExternalBuffer),
 }
 
 /// A buffer that goes back to its queue.
@@ -60,6 +65,21 @@ impl ClMemory {
         Ok(ClMemory { context, held: MemoryHeld::Own(buffer) })
     }
 
+    /// Memory of another programming interface.
+    #[cfg(unix)]
+    pub(super) fn external(context: ContextId, buffer: ExternalBuffer) -> ClMemory {
+        ClMemory { context, held: MemoryHeld::External(buffer) }
+    }
+
+    /// The memory of another programming interface, if it is some.
+    #[cfg(unix)]
+    pub(super) fn external_buffer(&self) -> Option<&ExternalBuffer> {
+        match &self.held {
+            MemoryHeld::External(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+
     /// The buffer for a command of a stream with this queue.
     pub(super) fn for_stream(&self, queue: StreamQueue<'_>) -> &Buffer {
         match &self.held {
@@ -82,6 +102,8 @@ impl ClMemory {
             }
             MemoryHeld::Own(buffer) => buffer,
             MemoryHeld::Managed(managed) => &managed.buffer,
+            #[cfg(unix)]
+            MemoryHeld::External(external) => external.buffer(),
         }
     }
 }

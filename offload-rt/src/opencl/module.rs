@@ -11,6 +11,7 @@ use opencl_sys::{
 use super::answers;
 use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
+use super::external::with_external;
 use super::image::{ClImage, ClSampler};
 use super::kernel_properties;
 use super::memory::ClMemory;
@@ -215,9 +216,16 @@ pub(super) unsafe fn enqueue(
     if let Some(most) = stream.local_memory().filter(|most| local_memory > *most) {
         return Err(too_much_local_memory(local_memory, most));
     }
-    // SAFETY: every argument was set; the caller answers for the rest.
-    let launched = unsafe { kernel.launch(&stream.current().queue, range) };
-    launched.map_err(|error| launch_failed(kernel, stream.device(), range, error))
+    let used = args.iter().filter_map(|arg| match arg.0 {
+        KernelArgKind::Memory(memory) => Some(memory),
+        _ => None,
+    });
+    let current = stream.current();
+    with_external(&current.queue, used, || {
+        // SAFETY: every argument was set; the caller answers for the rest.
+        let launched = unsafe { kernel.launch(&current.queue, range) };
+        launched.map_err(|error| launch_failed(kernel, stream.device(), range, error))
+    })
 }
 
 /// A launch whose arguments are more local memory than a work-group has. Drivers refuse it without a reason, and PoCL ends

@@ -1,5 +1,7 @@
 //! An image as a program of an OpenCL driver: building it, and what the driver says of the result.
 
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
@@ -12,6 +14,8 @@ use super::answers::text;
 use super::api::{ClError, Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::device_properties;
+#[cfg(unix)]
+use super::external;
 use super::failures::{self, ClFailures};
 use super::image::{self, ClImage, ClSampler};
 use super::kernel_properties::{
@@ -23,12 +27,16 @@ use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, BuiltImage};
 use super::records::{self, Record};
 use super::stream::ClStream;
+#[cfg(unix)]
+use crate::backend::BackendSemaphore;
 use crate::backend::{
     BackendDevice, BackendHostMemory, BackendImage, BackendMemory, BackendModule, BackendOutput, BackendPool,
     BackendSampler, BackendStream, ImageLayout, StreamPriority,
 };
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+#[cfg(unix)]
+use crate::external::{ExternalMemory, ExternalSemaphoreKind};
 use crate::identity::DeviceIdentity;
 use crate::images::{ImageFormat, ImageType, SamplerSettings};
 use crate::properties::DeviceProperties;
@@ -109,6 +117,24 @@ impl BackendDevice for ClDevice {
     fn allocate_managed(&self, size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
         let memory = ClMemory::managed(&self.context()?, size).map_err(|error| error.to_string())?;
         Ok(memory.map(|memory| Arc::new(memory) as Arc<dyn BackendMemory>))
+    }
+
+    #[cfg(unix)]
+    fn import_memory(
+        &self,
+        memory: ExternalMemory,
+        size: u64,
+    ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        external::import_memory(&self.context()?, memory, size)
+    }
+
+    #[cfg(unix)]
+    fn import_semaphore(
+        &self,
+        kind: ExternalSemaphoreKind,
+        descriptor: OwnedFd,
+    ) -> Result<Option<Arc<dyn BackendSemaphore>>, Problem> {
+        external::import_semaphore(self.context()?, kind, descriptor)
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {

@@ -12,8 +12,13 @@ use super::answers::{has, text};
 use super::api::{ClError, ClResult, CommandQueue, DeviceId, Event, Image, Region};
 use super::context::ClContext;
 use super::current_queue::{Current, StreamQueue};
+#[cfg(unix)]
+use super::external::ClSemaphore;
+use super::external::with_external;
 use super::image::ClImage;
 use super::memory::ClMemory;
+#[cfg(unix)]
+use crate::backend::BackendSemaphore;
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
     MemoryPlace, MemoryRange, StreamPriority, downcast,
@@ -170,11 +175,17 @@ impl BackendStream for ClStream {
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
-        self.waiting().write(self.region(to)?, bytes).map_err(failed("cannot copy to a buffer"))
+        let queue = self.waiting();
+        with_external(&queue, [to], || {
+            queue.write(self.region(to)?, bytes).map_err(failed("cannot copy to a buffer"))
+        })
     }
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
-        self.waiting().read(self.region(from)?, bytes).map_err(failed("cannot copy from a buffer"))
+        let queue = self.waiting();
+        with_external(&queue, [from], || {
+            queue.read(self.region(from)?, bytes).map_err(failed("cannot copy from a buffer"))
+        })
     }
 
     unsafe fn write_later(
@@ -182,9 +193,12 @@ impl BackendStream for ClStream {
         to: MemoryRange<'_>,
         bytes: *const u8,
     ) -> Result<Box<dyn BackendEvent>, Problem> {
-        // SAFETY: the contract is the same, and the caller's to keep.
-        let begun = unsafe { self.current().queue.write_later(self.region(to)?, bytes) };
-        Ok(self.event(begun.map_err(failed("cannot copy to a buffer"))?))
+        let current = self.current();
+        with_external(&current.queue, [to], || {
+            // SAFETY: the contract is the same, and the caller's to keep.
+            let begun = unsafe { current.queue.write_later(self.region(to)?, bytes) };
+            Ok(self.event(begun.map_err(failed("cannot copy to a buffer"))?))
+        })
     }
 
     unsafe fn read_later(
@@ -192,16 +206,20 @@ impl BackendStream for ClStream {
         from: MemoryRange<'_>,
         bytes: *mut u8,
     ) -> Result<Box<dyn BackendEvent>, Problem> {
-        // SAFETY: the contract is the same, and the caller's to keep.
-        let begun = unsafe { self.current().queue.read_later(self.region(from)?, bytes) };
-        Ok(self.event(begun.map_err(failed("cannot copy from a buffer"))?))
+        let current = self.current();
+        with_external(&current.queue, [from], || {
+            // SAFETY: the contract is the same, and the caller's to keep.
+            let begun = unsafe { current.queue.read_later(self.region(from)?, bytes) };
+            Ok(self.event(begun.map_err(failed("cannot copy from a buffer"))?))
+        })
     }
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        self.current()
-            .queue
-            .copy(self.region(from)?, self.region(to)?)
-            .map_err(failed("cannot copy between buffers"))
+        let current = self.current();
+        with_external(&current.queue, [from, to], || {
+            let copied = current.queue.copy(self.region(from)?, self.region(to)?);
+            copied.map_err(failed("cannot copy between buffers"))
+        })
     }
 
     fn prefetch(&self, range: MemoryRange<'_>, place: MemoryPlace) -> Result<(), Problem> {
@@ -214,12 +232,14 @@ impl BackendStream for ClStream {
         let region = self.region(to)?;
         let current = self.current();
         let queue = &current.queue;
-        let filled = match pattern {
-            FillPattern::Bytes1(value) => queue.fill(region, &value.to_ne_bytes()),
-            FillPattern::Bytes2(value) => queue.fill(region, &value.to_ne_bytes()),
-            FillPattern::Bytes4(value) => queue.fill(region, &value.to_ne_bytes()),
-        };
-        filled.map_err(failed("cannot fill a buffer"))
+        with_external(queue, [to], || {
+            let filled = match pattern {
+                FillPattern::Bytes1(value) => queue.fill(region, &value.to_ne_bytes()),
+                FillPattern::Bytes2(value) => queue.fill(region, &value.to_ne_bytes()),
+                FillPattern::Bytes4(value) => queue.fill(region, &value.to_ne_bytes()),
+            };
+            filled.map_err(failed("cannot fill a buffer"))
+        })
     }
 
     fn write_image(&self, to: ImageRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -253,13 +273,19 @@ impl BackendStream for ClStream {
     }
 
     fn copy_to_image(&self, from: MemoryRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
-        let copied = self.current().queue.copy_to_image(self.region(from)?, image(to)?, &to.region);
-        copied.map_err(failed("cannot copy to an image"))
+        let current = self.current();
+        with_external(&current.queue, [from], || {
+            let copied = current.queue.copy_to_image(self.region(from)?, image(to)?, &to.region);
+            copied.map_err(failed("cannot copy to an image"))
+        })
     }
 
     fn copy_from_image(&self, from: ImageRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        let copied = self.current().queue.copy_from_image(image(from)?, &from.region, self.region(to)?);
-        copied.map_err(failed("cannot copy from an image"))
+        let current = self.current();
+        with_external(&current.queue, [to], || {
+            let copied = current.queue.copy_from_image(image(from)?, &from.region, self.region(to)?);
+            copied.map_err(failed("cannot copy from an image"))
+        })
     }
 
     fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
@@ -297,6 +323,18 @@ impl BackendStream for ClStream {
             .queue
             .wait_for(&downcast::<ClEvent>(event)?.event)
             .map_err(failed("cannot wait for an event"))
+    }
+
+    #[cfg(unix)]
+    fn wait_external(&self, semaphore: &dyn BackendSemaphore, _: u64) -> Result<(), Problem> {
+        let semaphore = &downcast::<ClSemaphore>(semaphore)?.semaphore;
+        self.current().queue.wait_for_semaphore(semaphore).map_err(failed("cannot wait for a semaphore"))
+    }
+
+    #[cfg(unix)]
+    fn signal_external(&self, semaphore: &dyn BackendSemaphore, _: u64) -> Result<(), Problem> {
+        let semaphore = &downcast::<ClSemaphore>(semaphore)?.semaphore;
+        self.current().queue.signal_semaphore(semaphore).map_err(failed("cannot signal a semaphore"))
     }
 
     fn synchronize(&self) -> Result<(), Problem> {

@@ -42,6 +42,7 @@ __attribute__((constructor)) static void begin(void)
     if (path) calls = fopen(path, "a");
 }
 
+static int imported_left(void);
 #define NEEDS_CONTEXT                    \
     if (depth == 0) return INVALID_CONTEXT; \
     if (lost) return lost
@@ -49,9 +50,9 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost && (buffers || pinned || modules || links || streams || events || contexts || graphs || pools || arrays || objects))
-        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts, %d graphs, %d pools, %d arrays, %d textures and surfaces\n",
-               buffers, pinned, modules, links, streams, events, contexts, graphs, pools, arrays, objects);
+    if (!lost && (imported_left() || buffers || pinned || modules || links || streams || events || contexts || graphs || pools || arrays || objects))
+        printf("left behind: %d imported, %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts, %d graphs, %d pools, %d arrays, %d textures and surfaces\n",
+               imported_left(), buffers, pinned, modules, links, streams, events, contexts, graphs, pools, arrays, objects);
 }
 
 /* Errors and devices */
@@ -112,7 +113,7 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 76: *value = 0; break;
     case 88: *value = 0; break; /* ordinary memory is staged */
 #ifndef OLD
-    case 89: *value = 1; break; /* managed memory while kernels run */
+    case 89: *value = device == 0 || !getenv("CUDA_STAND_IN_EXCLUSIVE"); break; /* managed memory while kernels run */
 #endif
     case 97: *value = OPT_IN_LIMIT; break;
     case 115: *value = 0; break; /* no pools of memory */
@@ -344,6 +345,8 @@ R cuEventDestroy_v2(void *event) { free(event); events--; return OK; }
 
 /* Memory; that of whole blocks of 2 MiB is a file, which other processes can map */
 #include "../shared.h"
+#include "../external.h"
+static int imported_left(void) { return imported; }
 R cuMemAlloc_v2(uint64_t *address, size_t size)
 {
     NEEDS_CONTEXT;
@@ -379,6 +382,101 @@ R cuIpcCloseMemHandle(uint64_t address)
     if (depth == 0) return INVALID_CONTEXT;
     buffers--;
     return unmap((void *)address) ? OK : INVALID_VALUE;
+}
+#ifndef OLD
+R cuMemGetHandleForAddressRange(int *file, uint64_t address, size_t size, unsigned kind, unsigned long long flags)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (kind != 1 || flags) return INVALID_VALUE;
+    return (*file = file_of((void *)address, size)) >= 0 ? OK : INVALID_VALUE;
+}
+#endif
+/* The file is the driver's if it takes it. */
+R cuImportExternalMemory(struct external **external, const struct external_handle *handle)
+{
+    NEEDS_CONTEXT;
+    char call[64];
+    snprintf(call, sizeof call, "%s(%u,%u)", __func__, handle->kind, handle->flags);
+    record(call);
+    if (handle->kind != OPAQUE_FD && (handle->kind != DMA_BUF_FD || handle->flags)) return INVALID_VALUE;
+    return (*external = import_file(handle, handle->handle.file)) ? OK : INVALID_VALUE;
+}
+R cuExternalMemoryGetMappedBuffer(uint64_t *address, struct external *external, const struct external_part *part)
+{
+    NEEDS_CONTEXT;
+    void *memory = map_external(external, part);
+    if (!memory) return INVALID_VALUE;
+    buffers++;
+    return *address = (uintptr_t)memory, OK;
+}
+R cuDestroyExternalMemory(struct external *external) { record(__func__); return drop_external(external) ? OK : INVALID_VALUE; }
+R cuImportExternalSemaphore(struct semaphore **semaphore, const struct semaphore_handle *handle)
+{
+    NEEDS_CONTEXT;
+    if (handle->kind != OPAQUE_FD && handle->kind != TIMELINE_FD) return INVALID_VALUE;
+    return (*semaphore = import_semaphore(handle, handle->handle.file)) ? OK : INVALID_VALUE;
+}
+/* Work is done at once: a value that is not there never comes. */
+static R on_semaphores(const char *name, int (*change)(struct semaphore *, uint64_t), struct semaphore *const *semaphores,
+                       const struct semaphore_parameters *parameters, unsigned count, void *stream)
+{
+    char call[64];
+    snprintf(call, sizeof call, "%s(%d)", name, (int)parameters->value);
+    record(call);
+    if (capturing(stream)) return CAPTURE_UNSUPPORTED;
+    if (!is_here(stream) || count != 1 || !are_parameters(parameters)) return INVALID_VALUE;
+    return change(*semaphores, parameters->value) ? OK : INVALID_VALUE;
+}
+R cuWaitExternalSemaphoresAsync(struct semaphore *const *semaphores, const struct semaphore_parameters *parameters, unsigned count, void *stream)
+{
+    NEEDS_CONTEXT;
+    return on_semaphores(__func__, wait_value, semaphores, parameters, count, stream);
+}
+R cuSignalExternalSemaphoresAsync(struct semaphore *const *semaphores, const struct semaphore_parameters *parameters, unsigned count, void *stream)
+{
+    NEEDS_CONTEXT;
+    return on_semaphores(__func__, signal_value, semaphores, parameters, count, stream);
+}
+R cuDestroyExternalSemaphore(struct semaphore *semaphore) { record(__func__); return drop_semaphore(semaphore) ? OK : INVALID_VALUE; }
+/* Memory that is made, mapped and handed out step by step */
+struct made { int file; size_t size; };
+struct made_as { unsigned kind, handles, location; int device; void *security; unsigned char flags[8]; };
+R cuMemGetAllocationGranularity(size_t *granularity, const struct made_as *as, unsigned option) { (void)as, (void)option; return *granularity = BLOCK, OK; }
+R cuMemCreate(struct made **made, size_t size, const struct made_as *as, unsigned long long flags)
+{
+    NEEDS_CONTEXT;
+    if (as->kind != 1 || as->handles != 1 || as->location != 1 || as->device >= DEVICES || size % BLOCK || flags) return INVALID_VALUE;
+    *made = malloc(sizeof **made);
+    **made = (struct made){ .file = memfd_create("made", MFD_CLOEXEC), .size = size };
+    buffers++;
+    return ftruncate((*made)->file, size) ? OUT_OF_MEMORY : OK;
+}
+R cuMemExportToShareableHandle(int *file, struct made *made, unsigned kind, unsigned long long flags)
+{
+    return kind == 1 && !flags ? *file = dup(made->file), OK : INVALID_VALUE;
+}
+R cuMemRelease(struct made *made) { buffers--; close(made->file); return free(made), OK; }
+R cuMemAddressReserve(uint64_t *address, size_t size, size_t alignment, uint64_t at, unsigned long long flags)
+{
+    if (size % BLOCK || alignment || at || flags) return INVALID_VALUE;
+    return *address = (uintptr_t)mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), OK;
+}
+R cuMemAddressFree(uint64_t address, size_t size) { return munmap((void *)address, size) ? INVALID_VALUE : OK; }
+R cuMemMap(uint64_t address, size_t size, size_t offset, struct made *made, unsigned long long flags)
+{
+    if (flags || offset || size != made->size) return INVALID_VALUE;
+    return mmap((void *)address, size, PROT_NONE, MAP_SHARED | MAP_FIXED, made->file, 0) == MAP_FAILED ? INVALID_VALUE : OK;
+}
+R cuMemUnmap(uint64_t address, size_t size)
+{
+    return mmap((void *)address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ? INVALID_VALUE : OK;
+}
+struct made_access { unsigned location; int device; unsigned flags; };
+R cuMemSetAccess(uint64_t address, size_t size, const struct made_access *access, size_t count)
+{
+    if (count != 1 || access->location != 1 || access->device >= DEVICES || access->flags != 3) return INVALID_VALUE;
+    return mprotect((void *)address, size, PROT_READ | PROT_WRITE) ? INVALID_VALUE : OK;
 }
 R cuMemAllocAsync(uint64_t *address, size_t size, void *stream)
 {
@@ -490,6 +588,13 @@ R cuMemPrefetchAsync(uint64_t address, size_t size, int device, void *stream)
     snprintf(call, sizeof call, "%s(%d)", __func__, device);
     record(call);
     return address && size && device >= -1 && device < DEVICES && is_here(stream) && !capturing(stream) ? OK : INVALID_VALUE;
+}
+R cuMemAdvise(uint64_t address, size_t size, unsigned advice, int device)
+{
+    char call[64];
+    snprintf(call, sizeof call, "%s(%u,%d)", __func__, advice, device);
+    record(call);
+    return address && size && advice >= 1 && advice <= 6 && device >= -1 && device < DEVICES ? OK : INVALID_VALUE;
 }
 struct rows { size_t from_x, from_y; unsigned from_kind; const void *from_host; uint64_t from; void *from_array; size_t from_pitch;
               size_t to_x, to_y; unsigned to_kind; void *to_host; uint64_t to; void *to_array; size_t to_pitch, width, height; };

@@ -29,6 +29,7 @@ static void record(const char *name)
 {
     if (calls) fprintf(calls, "%s %d\n", name, current);
 }
+static int imported_left(void);
 static void complain(const char *what) { printf("stand-in: %s\n", what); fflush(stdout); }
 __attribute__((constructor)) static void begin(void)
 {
@@ -38,8 +39,8 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost[0] && (buffers || modules || streams || events || graphs || pools || arrays || objects))
-        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d graphs, %d pools, %d arrays, %d textures and surfaces\n", buffers, modules, streams, events, graphs, pools, arrays, objects);
+    if (!lost[0] && (imported_left() || buffers || modules || streams || events || graphs || pools || arrays || objects))
+        printf("left behind: %d imported, %d buffers, %d modules, %d streams, %d events, %d graphs, %d pools, %d arrays, %d textures and surfaces\n", imported_left(), buffers, modules, streams, events, graphs, pools, arrays, objects);
 }
 struct held { pthread_mutex_t *mutex; };
 static void unlock(struct held *held) { pthread_mutex_unlock(held->mutex); }
@@ -118,8 +119,10 @@ R hipMemGetInfo(size_t *left, size_t *total)
 }
 
 /* Streams and events: work is done when somebody waits for it */
-enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE, FUNCTION, HOST };
+enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE, FUNCTION, HOST, WAIT_VALUE, SIGNAL_VALUE };
 struct stream;
+struct semaphore;
+static int use_value(struct semaphore *semaphore, int is_wait, uint64_t value);
 struct op {
     enum kind kind;
     struct op *next;
@@ -133,6 +136,8 @@ struct op {
     void (*function)(struct stream *, R, void *);
     void (*host)(void *);
     void *data;
+    struct semaphore *semaphore;
+    uint64_t semaphore_value;
 };
 struct stream {
     int device;
@@ -164,6 +169,8 @@ static void run(struct stream *stream, struct op *op)
         op->function(stream, lost[stream->device], op->data);
     } else if (op->kind == HOST) {
         op->host(op->data);
+    } else if (op->kind == WAIT_VALUE || op->kind == SIGNAL_VALUE) {
+        if (!use_value(op->semaphore, op->kind == WAIT_VALUE, op->semaphore_value)) complain("a semaphore has another value");
     } else if (op->kind == WAIT) {
         if (op->event->stream) settle(op->event->stream, op->event->at);
     } else {
@@ -362,11 +369,25 @@ R hipEventDestroy(struct event *event)
 
 /* Memory: its device stands before it. That of whole blocks of 2 MiB is a file, which other processes can map */
 #include "../shared.h"
+#include "../external.h"
+static int imported_left(void) { return imported; }
+static int use_value(struct semaphore *semaphore, int is_wait, uint64_t value)
+{
+    semaphore->pending--;
+    return is_wait ? wait_value(semaphore, value) : signal_value(semaphore, value);
+}
+static int is_external(const void *memory)
+{
+    for (int i = 0; i < 64; i++)
+        if (mappings[i].start == memory && !mappings[i].name[0]) return 1;
+    return 0;
+}
 enum { HEAD = 64 };
 R hipMalloc(void **memory, size_t size)
 {
     CALL;
-    char *head = size >= (size_t)1 << 40 ? NULL : size % BLOCK ? malloc(size + HEAD) : share(size + HEAD);
+    char *shared = size % BLOCK == 0 && size < (size_t)1 << 40 ? share(size) : NULL;
+    char *head = size >= (size_t)1 << 40 ? NULL : shared ? shared - HEAD : malloc(size + HEAD);
     if (head == NULL) return OUT_OF_MEMORY;
     memset(head + HEAD, 0xa5, size);
     *(int *)head = current;
@@ -387,36 +408,99 @@ R hipMemPrefetchAsync(const void *memory, size_t size, int device, struct stream
     BELONGS(stream->device);
     return memory && size && device >= -1 && device < DEVICES && !stream->graph ? OK : INVALID_VALUE;
 }
+R hipMemAdvise(const void *memory, size_t size, unsigned advice, int device)
+{
+    char call[64];
+    snprintf(call, sizeof call, "%s(%u,%d)", __func__, advice, device);
+    record(call);
+    return memory && size && advice >= 1 && advice <= 6 && device >= -1 && device < DEVICES ? OK : INVALID_VALUE;
+}
 #endif
 R hipFree(void *memory)
 {
     CALL;
     char *head = (char *)memory - HEAD;
+    if (is_external(memory)) return settle_device(current), buffers--, unmap(memory) ? OK : INVALID_VALUE;
     BELONGS(*(int *)head);
     settle_device(current);
     buffers--;
-    if (!unmap(head)) free(head);
+    if (!unmap(memory)) free(head);
     return OK;
 }
 #ifndef OLD
 R hipIpcGetMemHandle(struct handle *handle, char *memory)
 {
     CALL;
-    return handle_of(memory - HEAD, handle) ? OK : INVALID_VALUE;
+    return handle_of(memory, handle) ? OK : INVALID_VALUE;
 }
 R hipIpcOpenMemHandle(void **memory, struct handle handle, unsigned flags)
 {
     CALL;
-    char *head = flags == 1 ? map(&handle) : NULL;
-    if (!head) return INVALID_VALUE;
-    buffers++;
-    return *memory = head + HEAD, OK;
+    *memory = flags == 1 ? map(&handle) : NULL;
+    buffers += *memory != NULL;
+    return *memory ? OK : INVALID_VALUE;
 }
 R hipIpcCloseMemHandle(char *memory)
 {
     CALL;
     buffers--;
-    return unmap(memory - HEAD) ? OK : INVALID_VALUE;
+    return unmap(memory) ? OK : INVALID_VALUE;
+}
+R hipMemGetHandleForAddressRange(int *file, void *memory, size_t size, unsigned kind, unsigned long long flags)
+{
+    CALL;
+    if (kind != 1 || flags) return INVALID_VALUE;
+    return (*file = file_of(memory, size)) >= 0 ? OK : INVALID_VALUE;
+}
+/* The file stays the caller's. */
+R hipImportExternalMemory(struct external **external, const struct external_handle *handle)
+{
+    CALL;
+    if (handle->kind != OPAQUE_FD) return INVALID_VALUE;
+    int file = dup(handle->handle.file);
+    if ((*external = import_file(handle, file))) return OK;
+    return close(file), INVALID_VALUE;
+}
+R hipExternalMemoryGetMappedBuffer(void **memory, struct external *external, const struct external_part *part)
+{
+    CALL;
+    *memory = map_external(external, part);
+    buffers += *memory != NULL;
+    return *memory ? OK : INVALID_VALUE;
+}
+R hipDestroyExternalMemory(struct external *external) { CALL; return drop_external(external) ? OK : INVALID_VALUE; }
+R hipImportExternalSemaphore(struct semaphore **semaphore, const struct semaphore_handle *handle)
+{
+    CALL;
+    if (handle->kind != OPAQUE_FD && handle->kind != TIMELINE_FD) return INVALID_VALUE;
+    int file = dup(handle->handle.file);
+    if ((*semaphore = import_semaphore(handle, file))) return OK;
+    return close(file), INVALID_VALUE;
+}
+static R on_semaphores(enum kind kind, struct semaphore *const *semaphores, const struct semaphore_parameters *parameters,
+                       unsigned count, struct stream *stream)
+{
+    BELONGS(stream->device);
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
+    if (count != 1 || !are_parameters(parameters)) return INVALID_VALUE;
+    struct op *op = queue(stream, kind);
+    semaphores[0]->pending++;
+    return op->semaphore = semaphores[0], op->semaphore_value = parameters->value, OK;
+}
+R hipWaitExternalSemaphoresAsync(struct semaphore *const *semaphores, const struct semaphore_parameters *parameters, unsigned count, struct stream *stream)
+{
+    CALL;
+    return on_semaphores(WAIT_VALUE, semaphores, parameters, count, stream);
+}
+R hipSignalExternalSemaphoresAsync(struct semaphore *const *semaphores, const struct semaphore_parameters *parameters, unsigned count, struct stream *stream)
+{
+    CALL;
+    return on_semaphores(SIGNAL_VALUE, semaphores, parameters, count, stream);
+}
+R hipDestroyExternalSemaphore(struct semaphore *semaphore)
+{
+    CALL;
+    return drop_semaphore(semaphore) ? OK : (complain("a semaphore was released before its work"), INVALID_VALUE);
 }
 #endif
 /* Pools: memory is released in the order of a stream; who uses it afterwards finds something else there */

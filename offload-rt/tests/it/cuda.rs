@@ -9,6 +9,8 @@
 #[cfg(feature = "cudarc-0_19")]
 mod cudarc;
 mod dlpack;
+#[cfg(unix)]
+mod external;
 mod graphs;
 mod launches;
 mod linked;
@@ -126,13 +128,14 @@ fn devices_are_found_or_what_was_looked_for_is_said() {
 /// The stand-in has these too, unless it is that of CUDA 11.4.
 #[test]
 fn the_driver_has_all_functions_that_may_be_called() {
-    // Of CUDA 12.4, but for the one of 11.8.
-    const SINCE_11_4: [&str; 5] = [
+    // Of CUDA 12.4, but for those of 11.7 and 11.8.
+    const SINCE_11_4: [&str; 6] = [
         "cuFuncGetName",
         "cuFuncGetParamInfo",
         "cuModuleEnumerateFunctions",
         "cuModuleGetFunctionCount",
         "cuLaunchKernelEx",
+        "cuMemGetHandleForAddressRange",
     ];
     let Some(device) = found() else { return };
     let shown = format!("{device:?}");

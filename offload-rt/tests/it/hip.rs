@@ -5,6 +5,8 @@
 #![cfg(feature = "hip")]
 
 mod dlpack;
+#[cfg(unix)]
+mod external;
 mod graphs;
 mod launches;
 mod managed;

@@ -12,8 +12,9 @@ use super::types::{
 };
 use crate::backend::IpcMemoryHandle;
 use crate::gpu::{
-    ArrayDescriptor, PoolAccess, PoolProperties, RawArray, RawCallback, RawHostFunction, RawPool,
-    ResourceDescriptor, TextureDescriptor, function_table, open_first,
+    ArrayDescriptor, MappedBufferDescriptor, MemoryHandleDescriptor, PoolAccess, PoolProperties, RawArray,
+    RawCallback, RawExternalMemory, RawExternalSemaphore, RawHostFunction, RawPool, ResourceDescriptor,
+    SemaphoreHandleDescriptor, SemaphoreParameters, TextureDescriptor, function_table, open_first,
 };
 
 /// The name by which the system finds it.
@@ -96,7 +97,8 @@ function_table! {
         // Since CUDA 11.8.
         cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void),
         cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint),
-        // The ordinal of a device, or -1 for the program.
+        // The ordinal of a device, or -1 for the program; those without a suffix take it as a number.
+        cuMemAdvise(CUdeviceptr, usize, c_uint, CUdevice),
         cuMemPrefetchAsync(CUdeviceptr, usize, CUdevice, CUstream),
         cuMemHostRegister_v2(*mut c_void, usize, c_uint),
         cuMemHostUnregister(*mut c_void),
@@ -121,6 +123,20 @@ function_table! {
         cuIpcCloseMemHandle(CUdeviceptr),
         cuIpcGetMemHandle(*mut IpcMemoryHandle, CUdeviceptr),
         cuIpcOpenMemHandle_v2(*mut CUdeviceptr, IpcMemoryHandle, c_uint),
+        // For memory and semaphores of other programming interfaces.
+        cuDestroyExternalMemory(RawExternalMemory),
+        cuDestroyExternalSemaphore(RawExternalSemaphore),
+        cuExternalMemoryGetMappedBuffer(*mut CUdeviceptr, RawExternalMemory, *const MappedBufferDescriptor),
+        cuImportExternalMemory(*mut RawExternalMemory, *const MemoryHandleDescriptor),
+        cuImportExternalSemaphore(*mut RawExternalSemaphore, *const SemaphoreHandleDescriptor),
+        // Since CUDA 11.7: a place for the handle; address; size; type of the handle; flags.
+        cuMemGetHandleForAddressRange(*mut c_void, CUdeviceptr, usize, c_uint, c_ulonglong),
+        cuSignalExternalSemaphoresAsync(
+            *const RawExternalSemaphore, *const SemaphoreParameters, c_uint, CUstream
+        ),
+        cuWaitExternalSemaphoresAsync(
+            *const RawExternalSemaphore, *const SemaphoreParameters, c_uint, CUstream
+        ),
         // For priorities: the lowest, and the highest, which is a lower number.
         cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int),
         cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int),

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int};
 
 use super::library::HipApi;
 use super::properties::Properties;
-use super::types::hipErrorNoDevice;
+use super::types::{hipDeviceAttributeConcurrentManagedAccess, hipErrorNoDevice};
 use super::{HipError, HipResult};
 use crate::gpu::call;
 
@@ -39,6 +39,15 @@ impl DeviceId {
         unsafe { call!(self.api, hipDeviceGetPCIBusId(place, capacity, self.ordinal)) }?;
         let text = CStr::from_bytes_until_nul(&address).map_or(&address[..], CStr::to_bytes);
         Ok(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// Whether kernels and the program use managed memory at the same time, if the runtime tells.
+    pub(crate) fn has_managed_memory(self) -> Option<bool> {
+        let mut value = 0;
+        let attribute = hipDeviceAttributeConcurrentManagedAccess;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self.api, hipDeviceGetAttribute(&raw mut value, attribute, self.ordinal)) }.ok()?;
+        Some(value != 0)
     }
 
     /// The properties of the device.

@@ -10,8 +10,9 @@ use super::types::{
 };
 use crate::backend::IpcMemoryHandle;
 use crate::gpu::{
-    ArrayDescriptor, PoolAccess, PoolProperties, RawArray, RawCallback, RawHostFunction, RawPool,
-    ResourceDescriptor, TextureDescriptor, function_table, open_first,
+    ArrayDescriptor, MappedBufferDescriptor, MemoryHandleDescriptor, PoolAccess, PoolProperties, RawArray,
+    RawCallback, RawExternalMemory, RawExternalSemaphore, RawHostFunction, RawPool, ResourceDescriptor,
+    SemaphoreHandleDescriptor, SemaphoreParameters, TextureDescriptor, function_table, open_first,
 };
 
 /// The names by which the system finds it: of ROCm 7 and 6, then without a version. The structures that are used here came
@@ -73,6 +74,20 @@ function_table! {
         hipIpcCloseMemHandle(*mut c_void),
         hipIpcGetMemHandle(*mut IpcMemoryHandle, *mut c_void),
         hipIpcOpenMemHandle(*mut *mut c_void, IpcMemoryHandle, c_uint),
+        // For memory and semaphores of other programming interfaces.
+        hipDestroyExternalMemory(RawExternalMemory),
+        hipDestroyExternalSemaphore(RawExternalSemaphore),
+        hipExternalMemoryGetMappedBuffer(*mut *mut c_void, RawExternalMemory, *const MappedBufferDescriptor),
+        hipImportExternalMemory(*mut RawExternalMemory, *const MemoryHandleDescriptor),
+        hipImportExternalSemaphore(*mut RawExternalSemaphore, *const SemaphoreHandleDescriptor),
+        // Since ROCm 7: a place for the handle; address; size; type of the handle; flags.
+        hipMemGetHandleForAddressRange(*mut c_void, hipDeviceptr_t, usize, c_uint, c_ulonglong),
+        hipSignalExternalSemaphoresAsync(
+            *const RawExternalSemaphore, *const SemaphoreParameters, c_uint, hipStream_t
+        ),
+        hipWaitExternalSemaphoresAsync(
+            *const RawExternalSemaphore, *const SemaphoreParameters, c_uint, hipStream_t
+        ),
         // For priorities: the lowest, and the highest, which is a lower number.
         hipDeviceGetStreamPriorityRange(*mut c_int, *mut c_int),
         hipStreamCreateWithPriority(*mut hipStream_t, c_uint, c_int),
@@ -122,6 +137,7 @@ function_table! {
         hipMallocAsync(*mut *mut c_void, usize, hipStream_t),
         hipMallocManaged(*mut *mut c_void, usize, c_uint),
         // The ordinal of a device, or -1 for the program.
+        hipMemAdvise(*const c_void, usize, c_uint, c_int),
         hipMemPrefetchAsync(*const c_void, usize, c_int, hipStream_t),
         hipMemcpy2DAsync(*mut c_void, usize, *const c_void, usize, usize, usize, c_uint, hipStream_t),
         hipMemGetInfo(*mut usize, *mut usize),

@@ -26,6 +26,7 @@ macro_rules! table {
         /// OpenCL's functions; those that the library lacks are `None`.
         #[derive(Default)]
         #[allow(non_snake_case, reason = "OpenCL's own names")]
+        #[cfg_attr(not(unix), allow(dead_code, reason = "file descriptors are imported on Unix alone"))]
         pub(super) struct Functions {
             $(pub(super) $name: $function,)*
         }
@@ -44,7 +45,7 @@ macro_rules! table {
     };
 }
 
-// Of OpenCL 1.2 and earlier, but for the last six.
+// Of OpenCL 1.2 and earlier, but for the last seven.
 table! {
     clBuildProgram: clBuildProgram_t,
     clCompileProgram: clCompileProgram_t,
@@ -82,6 +83,7 @@ table! {
     clGetDeviceInfo: clGetDeviceInfo_t,
     clGetEventInfo: clGetEventInfo_t,
     clGetEventProfilingInfo: clGetEventProfilingInfo_t,
+    clGetExtensionFunctionAddressForPlatform: clGetExtensionFunctionAddressForPlatform_t,
     clGetKernelInfo: clGetKernelInfo_t,
     clGetKernelWorkGroupInfo: clGetKernelWorkGroupInfo_t,
     clGetMemObjectInfo: clGetMemObjectInfo_t,
@@ -104,6 +106,7 @@ table! {
     clSetKernelArg: clSetKernelArg_t,
     clSetUserEventStatus: clSetUserEventStatus_t,
     clWaitForEvents: clWaitForEvents_t,
+    clCreateBufferWithProperties: clCreateBufferWithProperties_t,
     clCreateCommandQueueWithProperties: clCreateCommandQueueWithProperties_t,
     clCreateProgramWithIL: clCreateProgramWithIL_t,
     clCreateProgramWithILKHR: clCreateProgramWithILKHR_t,

@@ -1,6 +1,6 @@
 //! Tests of managed memory that every GPU passes.
 
-use offload_rt::Managed;
+use offload_rt::{Advice, Device, Managed, MemoryLocation};
 
 use super::graphs::Ready;
 
@@ -55,4 +55,80 @@ pub fn a_graph_keeps_managed_memory_from_the_program(ready: &Ready) {
     ready.add(stream, 1.0, &ones, &mut values).unwrap();
     drop(values);
     stream.synchronize().unwrap();
+}
+
+/// A launch, a copy and a graph of the second device use memory of the first one.
+pub fn other_devices_use_it(devices: &[Ready]) {
+    let [first, second] = [&devices[0], &devices[1]];
+    let Some(mut values) = managed(first, 1000) else { return };
+    let [of_first, of_second] = [first, second].map(|ready| ready.stream.upload(&[1.0f32; 1000]).unwrap());
+    for round in 1..=3u8 {
+        values.access(|values| values[0] += 100.0).unwrap();
+        first.add(&first.stream, 2.0, &of_first, &mut values).unwrap();
+        second.stream.wait_for(&first.stream.record().unwrap()).unwrap();
+        second.stream.prefetch(&values).unwrap();
+        second.add(&second.stream, 3.0, &of_second, &mut values).unwrap();
+        // Nothing else waits for the kernel of the second device.
+        let ends = values.access(|values| [values[0], values[999]]).unwrap();
+        assert_eq!(ends, [105.0 * f32::from(round), 5.0 * f32::from(round)]);
+    }
+    let graph = second.stream.capture(|stream| {
+        stream.fill(&mut *values, 1.0)?;
+        second.add(stream, 4.0, &of_second, &mut values)
+    });
+    let graph = graph.unwrap();
+    assert!(graph.launch(&first.stream).unwrap_err().to_string().contains("the graph is of"));
+    graph.launch(&second.stream).unwrap();
+    drop(graph);
+    assert_eq!(values.access(|values| values[999]).unwrap(), 5.0);
+    assert_eq!(second.stream.download(&values).unwrap(), [5.0; 1000]);
+    second.add(&second.stream, 1.0, &of_second, &mut values).unwrap();
+    // It is released after the work of both devices.
+    drop(values);
+    second.stream.synchronize().unwrap();
+    // Of another driver.
+    let host = Device::host().stream().unwrap();
+    let values = managed(first, 4).unwrap();
+    assert!(host.download(&values).unwrap_err().to_string().contains("another device"));
+}
+
+pub fn advice_reaches_the_driver(devices: &[Ready]) {
+    let [own, other] = [&devices[0], &devices[1]].map(|ready| ready.stream.device());
+    let Some(mut values) = managed(&devices[0], 1000) else {
+        assert_ne!(own.properties().unwrap().takes_memory_advice, Some(true));
+        return;
+    };
+    assert_eq!(own.properties().unwrap().takes_memory_advice, Some(true));
+    values.access(|values| values.fill(3.0)).unwrap();
+    let program = MemoryLocation::Program;
+    for advice in [
+        Advice::ReadMostly,
+        Advice::PreferredLocation(MemoryLocation::Device(own)),
+        Advice::PreferredLocation(program),
+        Advice::AccessedBy(MemoryLocation::Device(other)),
+        Advice::AccessedBy(program),
+    ] {
+        values.advise(advice).unwrap();
+        values.withdraw_advice(advice).unwrap();
+    }
+    let host = Device::host();
+    let error = values.advise(Advice::AccessedBy(MemoryLocation::Device(&host))).unwrap_err().to_string();
+    assert!(error.contains("another back end"), "{error}");
+    let ordinary = host.managed::<f32>(4).unwrap();
+    let error = ordinary.advise(Advice::AccessedBy(MemoryLocation::Device(own))).unwrap_err().to_string();
+    assert!(error.contains("another back end"), "{error}");
+    assert_eq!(values.access(|values| values[999]).unwrap(), 3.0);
+}
+
+pub fn advice_changes_no_value(ready: &Ready) {
+    let device = ready.stream.device();
+    let Some(mut values) = managed(ready, 1000) else { return };
+    values.access(|values| values.fill(3.0)).unwrap();
+    values.advise(Advice::PreferredLocation(MemoryLocation::Device(device))).unwrap();
+    values.advise(Advice::AccessedBy(MemoryLocation::Program)).unwrap();
+    values.advise(Advice::ReadMostly).unwrap();
+    let ones = ready.stream.upload(&[1.0f32; 1000]).unwrap();
+    ready.add(&ready.stream, 2.0, &ones, &mut values).unwrap();
+    assert!(values.access(|values| values.iter().all(|value| *value == 5.0)).unwrap());
+    values.withdraw_advice(Advice::ReadMostly).unwrap();
 }

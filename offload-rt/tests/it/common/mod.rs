@@ -3,6 +3,9 @@
 #[cfg(feature = "dlpack")]
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod dlpack;
+#[cfg(unix)]
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod external;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod graphs;
 #[cfg(any(feature = "cuda", feature = "hip"))]

@@ -47,6 +47,8 @@ fn the_stand_in_s_numbers_are_each_in_their_place() {
     assert_eq!((properties.memory, properties.free_memory), (Some(1 << 30), Some(1 << 29)));
     assert_eq!((properties.compute_units, properties.clock_khz), (Some(132), Some(1_980_000)));
     assert_eq!(properties.is_memory_unified, Some(false));
+    // The driver of CUDA 11.4 has no such attribute here.
+    assert!([Some(true), None].contains(&properties.takes_memory_advice));
     assert_eq!((properties.max_work_group, properties.max_work_items), (Some(1024), Some([1024, 1024, 64])));
     assert_eq!(properties.max_groups, Some([0x7fff_ffff, 65535, 65535]));
     assert_eq!((properties.local_memory, properties.local_memory_opt_in), (Some(48 << 10), Some(227 << 10)));

@@ -221,6 +221,78 @@ fn managed_memory_goes_to_the_device_and_to_the_program() {
 }
 
 #[test]
+fn advice_names_its_device_by_its_number() {
+    if found().is_some() {
+        return;
+    }
+    let ran = with_stand_in("NEW", &["--exact", "cuda::managed::advice_reaches_the_driver"]);
+    let calls: Vec<&str> = ran.calls.lines().filter(|line| line.starts_with("cuMemAdvise")).collect();
+    // Each is given and withdrawn, in the context of the device that it names.
+    let expected = [
+        "cuMemAdvise(1,0) 0",
+        "cuMemAdvise(2,0) 0",
+        "cuMemAdvise(3,0) 0",
+        "cuMemAdvise(4,0) 0",
+        "cuMemAdvise(3,-1) 0",
+        "cuMemAdvise(4,-1) 0",
+        "cuMemAdvise(5,1) 1",
+        "cuMemAdvise(6,1) 1",
+        "cuMemAdvise(5,-1) 0",
+        "cuMemAdvise(6,-1) 0",
+    ];
+    assert_eq!(calls, expected, "{}", ran.calls);
+}
+
+#[test]
+fn the_program_waits_for_all_devices_that_use_managed_memory() {
+    if found().is_some() {
+        return;
+    }
+    let ran = with_stand_in("NEW", &["--exact", "cuda::managed::other_devices_use_it"]);
+    assert!(ran.calls.contains("cuMemPrefetchAsync(1) 1\n"), "{}", ran.calls);
+    assert!(ran.calls.contains("cuStreamSynchronize 0\ncuStreamSynchronize 1\n"), "{}", ran.calls);
+    let test = "cuda::managed::a_device_without_concurrent_access_refuses_it";
+    let ran = with_environment("NEW", &["--exact", test], &[("CUDA_STAND_IN_EXCLUSIVE", "1")]);
+    assert!(ran.text.contains("refused: ") && ran.text.contains("while the program uses it"), "{}", ran.text);
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    assert!(!ran.text.contains("refused: "), "{}", ran.text);
+}
+
+#[test]
+fn external_memory_and_semaphores_are_those_of_their_descriptors() {
+    if found().is_some() {
+        return;
+    }
+    let ran =
+        with_stand_in("NEW", &["--exact", "cuda::external::a_buffer_is_over_memory_of_another_interface"]);
+    let imports: Vec<&str> =
+        ran.calls.lines().filter(|line| line.starts_with("cuImportExternalMemory")).collect();
+    // The first and the last are refused; kinds and flags of the others.
+    let kinds = ["(1,0) 0", "(1,0) 0", "(9,0) 0", "(1,1) 0", "(1,0) 0"];
+    assert_eq!(imports, kinds.map(|kind| format!("cuImportExternalMemory{kind}")), "{}", ran.calls);
+    assert_eq!(ran.calls.matches("cuDestroyExternalMemory").count(), 3, "{}", ran.calls);
+    let ran = with_stand_in("NEW", &["--exact", "cuda::external::a_buffer_is_exported_as_a_dma_buf"]);
+    assert!(ran.text.contains("exported\nimported\n"), "{}", ran.text);
+    let ran = with_stand_in("OLD", &["--exact", "cuda::external::a_buffer_is_exported_as_a_dma_buf"]);
+    assert!(ran.text.contains("lacks the function cuMemGetHandleForAddressRange"), "{}", ran.text);
+    let test = "cuda::external::an_opaque_handle_of_the_driver_is_imported";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    assert!(ran.text.contains("imported an opaque handle"), "{}", ran.text);
+    let test = "cuda::external::semaphores_order_streams_with_another_interface";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    let calls = ran.calls.lines().filter(|line| line.contains("ExternalSemaphore"));
+    let expected = [
+        "cuWaitExternalSemaphoresAsync(7) 0",
+        "cuWaitExternalSemaphoresAsync(0) 0",
+        "cuSignalExternalSemaphoresAsync(9) 0",
+        "cuSignalExternalSemaphoresAsync(0) 0",
+        "cuDestroyExternalSemaphore 0",
+        "cuDestroyExternalSemaphore 0",
+    ];
+    assert_eq!(calls.collect::<Vec<_>>(), expected, "{}", ran.calls);
+}
+
+#[test]
 fn images_of_the_stand_in_are_dropped_without_a_wait() {
     if found().is_some() {
         return;

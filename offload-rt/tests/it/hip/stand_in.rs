@@ -144,6 +144,65 @@ fn images_are_released_when_their_work_is_done() {
 }
 
 #[test]
+fn advice_names_its_device_by_its_number() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::managed::advice_reaches_the_driver"]);
+    let calls = calls(directory.path());
+    let advised = calls.iter().filter_map(|(name, _)| name.strip_prefix("hipMemAdvise"));
+    let advised: Vec<&str> = advised.collect();
+    let expected =
+        ["(1,0)", "(2,0)", "(3,0)", "(4,0)", "(3,-1)", "(4,-1)", "(5,1)", "(6,1)", "(5,-1)", "(6,-1)"];
+    assert_eq!(advised, expected, "{calls:?}");
+}
+
+#[test]
+fn a_graph_of_a_pool_waits_for_the_one_before() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::graphs::graphs_of_a_pool_run_one_after_the_other"]);
+    let calls = calls(directory.path());
+    let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
+    let first = names.iter().position(|name| *name == "hipGraphLaunch").unwrap();
+    let launched = names[first..].iter().take_while(|name| !name.starts_with("hipMemcpyDtoHAsync"));
+    let around = ["hipGraphLaunch", "hipEventRecord", "hipStreamWaitEvent"];
+    let order: Vec<&str> = launched.copied().filter(|name| around.contains(name)).collect();
+    let again = &order[order.len() - 15..];
+    assert_eq!(again, [["hipStreamWaitEvent", "hipGraphLaunch", "hipEventRecord"]; 5].concat(), "{names:?}");
+}
+
+#[test]
+fn external_memory_and_semaphores_are_released_after_their_work() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    // Nothing waits for a dropped buffer but the module at its end.
+    let test = "hip::external::a_buffer_is_over_memory_of_another_interface";
+    with(directory.path(), &["--exact", test]);
+    let first = calls(directory.path());
+    let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+    let count = |name: &str| names.iter().filter(|called| **called == name).count();
+    assert_eq!((count("hipDestroyExternalMemory"), count("hipDeviceSynchronize")), (3, 1), "{names:?}");
+    let text = with(directory.path(), &["--exact", "hip::external::a_buffer_is_exported_as_a_dma_buf"]);
+    assert!(text.contains("exported\nimported\n"), "{text}");
+    let test = "hip::external::semaphores_order_streams_with_another_interface";
+    let text = with(directory.path(), &["--exact", test]);
+    assert!(!text.contains("stand-in: ") && !text.contains("left behind"), "{text}");
+    let calls = calls(directory.path());
+    let count = |name: &str| calls.iter().filter(|(called, _)| called == name).count();
+    assert_eq!(count("hipWaitExternalSemaphoresAsync") + count("hipSignalExternalSemaphoresAsync"), 4);
+    assert_eq!(count("hipDestroyExternalSemaphore"), 2);
+}
+
+#[test]
 fn a_thread_keeps_its_own_device() {
     if found().is_some() {
         return;

@@ -1,9 +1,13 @@
 //! Graphs on OpenCL devices, and what the book says of each back end.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use offload_rt::{Image2d, KernelArg, Stream, StreamPriority, dlpack};
+use offload_rt::{
+    ExternalMemory, ExternalMemoryKind, ExternalSemaphoreKind, Image2d, KernelArg, Stream, StreamPriority,
+    dlpack,
+};
 
 use super::*;
 use crate::support;
@@ -113,6 +117,29 @@ impl Table {
     }
 }
 
+/// Compares what the table tells of external memory and semaphores with what the device says of a file that is neither.
+fn check_external(table: &Table, column: usize, device: &Device) {
+    let file = || OwnedFd::from(fs::File::open(support::root().join("Cargo.toml")).unwrap());
+    let memory = ExternalMemory::new(ExternalMemoryKind::OpaqueFd, file(), 16);
+    // SAFETY: no driver takes the file.
+    let (imported, semaphore) = unsafe {
+        let semaphore = device.import_semaphore(ExternalSemaphoreKind::TimelineFd, file());
+        (device.import_buffer::<u8>(memory, 16), semaphore)
+    };
+    let exported = device.stream().unwrap().zeroed::<u32>(4).unwrap().export_dma_buf();
+    for (what, refused) in [
+        ("buffers of external memory (Vulkan, dma-buf)", imported.map(drop).unwrap_err()),
+        ("external semaphores", semaphore.map(drop).unwrap_err()),
+        ("buffers as dma-bufs", exported.map(drop).unwrap_err()),
+    ] {
+        match table.cell(what, column) {
+            "no" => assert!(refused.hint().is_some(), "{device}: {refused}"),
+            // A driver that has them refuses the file.
+            cell => assert!(cell.ends_with("if the driver has them"), "{device}: {what}: {cell}"),
+        }
+    }
+}
+
 fn has_graphs(stream: &Stream) -> bool {
     let mut x = stream.zeroed::<u32>(4).unwrap();
     let graph = stream.capture(|stream| stream.fill(&mut x, 7)).unwrap();
@@ -143,7 +170,17 @@ fn the_book_tells_what_each_back_end_has() {
             assert_eq!(table.has(what, 2), launched.is_ok(), "{device}");
         }
     }
+    let others = devices.clone();
     for (column, device) in devices {
+        for (_, other) in others
+            .iter()
+            .filter(|(of, other)| *of == column && (column == 1 || other.to_string() != device.to_string()))
+        {
+            let Ok(managed) = device.managed::<f32>(8) else { continue };
+            let used = other.stream().unwrap().prefetch(&managed);
+            let row = "managed memory used by other devices of the driver";
+            assert_eq!(table.has(row, column), used.is_ok(), "{device}, {other}: {used:?}");
+        }
         let stream = device.stream().unwrap();
         assert_eq!(table.has("graphs", column), has_graphs(&stream), "{device}");
         let has_priorities = device.stream_with_priority(StreamPriority::High).is_ok();
@@ -168,8 +205,11 @@ fn the_book_tells_what_each_back_end_has() {
             ("if the device has shared virtual memory", _) => {}
             (cell, managed) => assert_eq!(cell != "no", managed.is_ok(), "{device}: {managed:?}"),
         }
+        let takes_advice = device.properties().unwrap().takes_memory_advice;
+        assert_eq!(table.has("advice on managed memory", column), takes_advice == Some(true), "{device}");
         let exportable = device.exportable_buffer::<u32>(4);
         assert_eq!(table.has("memory of other processes", column), exportable.is_ok(), "{device}");
+        check_external(&table, column, &device);
         let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
         assert_eq!(table.has("tensors of other libraries (DLPack)", column), tensor.is_ok(), "{device}");
         if let Ok(tensor) = tensor {
