@@ -142,7 +142,7 @@ impl Stream {
     /// values: `value` is 0 then, and the wait resets it.
     ///
     /// The call returns at once. Work behind a wait that nothing ends does not run; [`Stream::synchronize_timeout`]
-    /// tells of it.
+    /// reports it.
     ///
     /// # Errors
     /// The semaphore is of another device, a binary one is given a value, the stream is of a capture, or the driver
