@@ -116,6 +116,7 @@ mod tests {
         ("offload-launchers", "results are right"),
         ("offload-numbers", "cuda: right"),
         ("offload-warps", "cuda: right"),
+        ("offload-inline-ptx", "cuda: right"),
         ("offload-sub-groups", "cuda: right"),
         ("offload-candle", "cuda: right"),
         ("offload-prints", "cuda: right"),
