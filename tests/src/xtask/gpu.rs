@@ -102,7 +102,7 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 20] = [
+    const PROGRAMS: [(&str, &str); 21] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
