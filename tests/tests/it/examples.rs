@@ -86,6 +86,9 @@ fn a_program_of_opencl3_launches_our_kernels() {
 
 #[test]
 fn programs_that_keep_their_data_on_the_device_are_right_everywhere() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     for (example, args) in [("conjugate-gradient", &["24"][..]), ("image-filter", &[]), ("decode", &[])] {
         let program = built(example);
         for driver in [Some(pocl()), intel()].into_iter().flatten() {

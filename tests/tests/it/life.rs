@@ -16,6 +16,9 @@ fn walkthrough() -> Vec<String> {
 
 #[test]
 fn the_walkthrough_works_as_written() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     if offload_tests::require("clang-22").is_none() {
         return;
     }

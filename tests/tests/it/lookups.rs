@@ -192,6 +192,9 @@ fn a_header_that_appears_is_in_the_next_image() {
 
 #[test]
 fn machines_share_no_result_of_another_search() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let script = script();
     for case in &CASES {
         let checkouts = Checkouts { script: &script, folder: tempfile::tempdir().unwrap(), remote: true };

@@ -12,6 +12,9 @@ fn project() -> Project {
 
 #[test]
 fn values_and_strides_of_another_size_are_refused_for_every_image() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let mut project = project();
     for (targets, devices) in [("host,opencl-c", 2), ("opencl-c", 1)] {
         project.set("OFFLOAD_TARGETS", targets);
