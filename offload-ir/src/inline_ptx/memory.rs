@@ -21,16 +21,13 @@ pub(super) fn lower(body: &mut Body, instruction: &Instruction) -> Option<()> {
             Some(())
         }
         // What a GPU does ahead, or how long it waits, changes no result.
-        "prefetch" | "prefetchu" | "griddepcontrol" | "nanosleep" | "pragma" | "discard"
-        | "applypriority" => (instruction.name != "discard").then_some(()),
+        "prefetch" | "prefetchu" | "griddepcontrol" | "nanosleep" | "pragma" | "applypriority" => Some(()),
         _ => None,
     }
 }
 
 /// The words of an access.
 struct Access {
-    /// On AMD's GPUs that of shared memory.
-    space: u32,
     is_shared: bool,
     is_volatile: bool,
     /// The order of an atomic access in LLVM.
@@ -72,14 +69,9 @@ impl Scope {
 
 impl Access {
     /// Reads the words that `ld`, `st`, `atom` and `red` share; `operation` gets those that are of one of them.
-    fn parse<'i>(
-        instruction: &'i Instruction,
-        machine: Machine,
-        operation: &mut Vec<&'i str>,
-    ) -> Option<Access> {
+    fn parse<'i>(instruction: &'i Instruction, operation: &mut Vec<&'i str>) -> Option<Access> {
         let (last, words) = instruction.suffixes.split_last()?;
         let mut access = Access {
-            space: 0,
             is_shared: false,
             is_volatile: false,
             order: None,
@@ -89,10 +81,7 @@ impl Access {
         };
         for word in words {
             match word.as_str() {
-                "shared" | "shared::cta" => {
-                    access.is_shared = true;
-                    access.space = if machine == Machine::Amd { SHARED_SPACE } else { 0 };
-                }
+                "shared" | "shared::cta" => access.is_shared = true,
                 // Addresses of the others are generic ones too.
                 "global" | "const" => {}
                 "volatile" | "mmio" => access.is_volatile = true,
@@ -163,7 +152,7 @@ fn registers(operand: &Operand, count: usize) -> Option<Vec<Operand>> {
 
 fn load(body: &mut Body, instruction: &Instruction) -> Option<()> {
     let mut operation = Vec::new();
-    let access = Access::parse(instruction, body.machine, &mut operation)?;
+    let access = Access::parse(instruction, &mut operation)?;
     let [to, address] = instruction.operands.as_slice() else { return None };
     if !operation.is_empty() || access.of.kind == Kind::Predicate {
         return None;
@@ -198,7 +187,7 @@ fn load(body: &mut Body, instruction: &Instruction) -> Option<()> {
 
 fn store(body: &mut Body, instruction: &Instruction) -> Option<()> {
     let mut operation = Vec::new();
-    let access = Access::parse(instruction, body.machine, &mut operation)?;
+    let access = Access::parse(instruction, &mut operation)?;
     let [address, from] = instruction.operands.as_slice() else { return None };
     if !operation.is_empty() || access.of.kind == Kind::Predicate {
         return None;
@@ -251,7 +240,7 @@ fn atomic_operation(name: &str, of: Type) -> Option<&'static str> {
 
 fn atomic(body: &mut Body, instruction: &Instruction) -> Option<()> {
     let mut operation = Vec::new();
-    let access = Access::parse(instruction, body.machine, &mut operation)?;
+    let access = Access::parse(instruction, &mut operation)?;
     let operation: Vec<&str> =
         operation.into_iter().filter(|word| !["ftz", "noftz"].contains(word)).collect();
     let [operation] = operation.as_slice() else { return None };

@@ -317,7 +317,7 @@ fn multiply(body: &mut Body, instruction: &Instruction) -> Option<()> {
             totals.push(body.as_form(register, form)?);
         }
     }
-    let lanes = Lanes::new(body)?;
+    let lanes = Lanes::new(body);
     // Of each register of the first factor four lanes' words, of the second those for two columns.
     let rows = received(body, &a, &lanes.of_row);
     let columns = received(body, &b, &lanes.of_columns);
@@ -402,7 +402,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(body: &mut Body) -> Option<Lanes> {
+    fn new(body: &mut Body) -> Lanes {
         let place = Place::new(body);
         let first = body.binary("shl", &place.group, &Value::constant(WORD, 2));
         // A column is of the group with its number, and the first of two has an even one.
@@ -414,6 +414,6 @@ impl Lanes {
         for lane in 0..8 {
             lanes.of_columns.push(body.binary("add", &column, &Value::constant(WORD, lane)));
         }
-        Some(lanes)
+        lanes
     }
 }
